@@ -1,0 +1,133 @@
+import type { DataKey, Reader, Writer } from './attribute.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Instant } from './instant.ts'
+import type { RandomStream } from './random.ts'
+import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage } from './request.ts'
+
+/** A plugin's type and its name; a plugin publishes data under its name. */
+export interface TypedName {
+  readonly type: string
+  readonly name: string
+}
+
+/**
+ * What every plugin is. Which roles it has is told by the methods it bears; one plugin may bear several.
+ * A plugin holds no clock and no chance of its own: time comes with the call and chance through `Services`.
+ */
+export interface Plugin {
+  readonly typedName: TypedName
+  consumes?(): Consumption
+  produces?(): readonly DataKey<unknown>[]
+  /** Called once, before anything else: the plugin takes the readers and writers of the keys that it declared. */
+  setup?(services: Services): void
+  /** State that must survive a restart, in a form of its own; equal states give equal bytes. */
+  save?(): Uint8Array
+  load?(state: Uint8Array, endpoints: readonly Endpoint[]): void
+  /** A view for people, as JSON. */
+  dump?(): unknown
+}
+
+export interface Consumption {
+  readonly required: readonly DataKey<unknown>[]
+  readonly optional?: readonly DataKey<unknown>[]
+}
+
+/** What a plugin may ask of the engine. Asking for a key it did not declare throws. */
+export interface Services {
+  reader<T>(key: DataKey<T>): Reader<T>
+  writer<T>(key: DataKey<T>): Writer<T>
+  /** The stream of chance of this plugin for the run in hand; each number drawn goes into the receipt. */
+  die(): RandomStream
+  /** Time of the turn. */
+  now(): Instant
+  /** Endpoints that are ready or draining, by id. */
+  endpoints(): readonly Endpoint[]
+  /** Counts an observation for the outside (metrics); has no effect on decisions. */
+  observe(observation: Observation): void
+}
+
+/** A measurement that a plugin makes: `name` without prefix, labels in a fixed order. */
+export interface Observation {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** Says whether a request may come in at all, before anything is computed for it; undefined admits. */
+export interface AdmissionController extends Plugin { admission(request: Request, candidates: readonly Endpoint[]): Denial | undefined }
+/** May deny a request when its data is there; undefined admits. */
+export interface Admitter extends Plugin { admit(request: Request, candidates: readonly Endpoint[]): Denial | undefined }
+/** Narrows the candidates once per request, for all profiles. */
+export interface Screener extends Plugin { screen(request: Request, candidates: readonly Endpoint[]): readonly Endpoint[] }
+/** Writes attributes for the request. A producer whose answer comes from outside names it in `awaits`. */
+export interface Producer extends Plugin {
+  produce(request: Request, candidates: readonly Endpoint[]): void
+  awaits?(request: Request): boolean
+}
+/** Removes candidates; keeps their order. */
+export interface Filter extends Plugin { filter(request: Request, candidates: readonly Endpoint[]): readonly Endpoint[] }
+/** Rates each candidate in [0, 1]: `out[i]` is for `candidates[i]`; what it leaves untouched counts 0. */
+export interface Scorer extends Plugin {
+  readonly category: 'affinity' | 'distribution' | 'balance'
+  score(request: Request, candidates: readonly Endpoint[], out: Float64Array): void
+}
+/** The survivors and their totals, in order of id. `totals` may be longer than the survivors. */
+export interface Ranked { readonly endpoints: readonly Endpoint[]; readonly totals: Float64Array }
+/** Chooses, best first; ties are broken by the die. */
+export interface Picker extends Plugin { pick(request: Request, ranked: Ranked, die: RandomStream): readonly Endpoint[] }
+/** Says whether a stage runs for a request; the endpoint is the one chosen for decode, where there is one. */
+export interface Decider extends Plugin { runs(request: Request, endpoint: Endpoint | undefined): boolean }
+/** Chooses which profiles run next and joins their results; [] ends the loop. May set results to null. */
+export interface ProfileHandler extends Plugin {
+  pick(request: Request, profiles: readonly string[], results: ProfileResults): readonly string[]
+  stageOf(profile: string): Stage
+  processResults(request: Request, results: ProfileResults): SchedulingResult
+  /** decode-only, prefill-decode, encode-decode or encode-prefill-decode; '' where it has no such notion. */
+  decisionType?(result: SchedulingResult): string
+}
+/** Says how saturated a set of endpoints is: 1 is full, more is possible. */
+export interface Detector extends Plugin { saturation(endpoints: readonly Endpoint[], now: Instant): number }
+/** Last step before the request leaves; may set headers on it. */
+export interface PreRequest extends Plugin { preRequest(request: Request, result: SchedulingResult): void }
+/** Sees the first and the last step of each response, also a forced last one. */
+export interface ResponseBody extends Plugin { responseBody(request: Request, step: ResponseStep): void }
+/** Learns of endpoints as they come and go. */
+export interface EndpointEvents extends Plugin {
+  endpointAdded(endpoint: Endpoint): void
+  endpointRemoved(endpoint: Endpoint): void
+}
+
+/** Why a request is not served. `status` is the HTTP status, `reason` the value of x-llm-d-request-dropped-reason. */
+export interface Denial {
+  readonly status: number
+  readonly code: string
+  readonly reason: string
+  readonly message: string
+}
+
+export type PluginKind =
+  | 'filter' | 'scorer' | 'picker' | 'producer' | 'decider' | 'profile-handler' | 'detector' | 'admitter' | 'screener'
+  | 'admission-controller' | 'parser' | 'pre-request' | 'response-body' | 'reporter' | 'source' | 'extractor'
+  | 'discovery' | 'flow-control'
+
+/** How a plugin type enters the list of types. */
+export interface PluginType {
+  readonly type: string
+  readonly kinds: readonly PluginKind[]
+  readonly stability: 'alpha' | 'beta'
+  readonly deprecated?: { readonly since: string; readonly removal: string; readonly replacement: string }
+  /** Parameter paths (such as "deciders.prefill") whose values name other plugins: those are made first. */
+  readonly references?: readonly string[]
+  create(context: PluginContext): Plugin
+}
+
+export interface PluginContext {
+  readonly name: string
+  /** As written in the configuration; undefined when there are none. */
+  readonly parameters: unknown
+  /** A plugin made before this one. */
+  plugin(name: string): Plugin | undefined
+  /** A remark for whoever reads the start of the log. */
+  warn(message: string): void
+}
