@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -5,9 +6,11 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**', 'test/faults/**', 'node_modules/**', 'dist/**'],
-    environment: 'node',
+    // The long ones have scripts of their own: test:faults, bench.
+    exclude: ['test/bench/**', 'test/faults/**'],
     pool: 'forks',
+    maxWorkers: availableParallelism(),
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     passWithNoTests: false,
