@@ -13,8 +13,8 @@ const sourceAddress = /(['"])\.{1,2}\/[^'"\n]+\.ts\1/
 function compile(): void {
   rmSync(dist, { recursive: true, force: true })
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, '.config', 'tsconfig.build.json')], { stdio: 'inherit' })
-  if (status !== 0) throw new Error('tsc found errors')
+  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, '.config', 'tsconfig.build.json')], { stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.exit(1)
 }
 
 function pointWorkersAtJavaScript(): void {
@@ -22,7 +22,10 @@ function pointWorkersAtJavaScript(): void {
     const text = readFileSync(file, 'utf8')
     const rewritten = text.replace(workerAddress, '$1.js$3')
     const left = sourceAddress.exec(rewritten)
-    if (left !== null) throw new Error(`${file} still names the source file ${left[0]}`)
+    if (left !== null) {
+      process.stderr.write(`${file}: still names the source file ${left[0]}\n`)
+      process.exit(1)
+    }
     if (rewritten !== text) writeFileSync(file, rewritten)
   }
 }
