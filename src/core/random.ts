@@ -29,8 +29,12 @@ export class SeededStream implements RandomStream {
   private b = 0
   private c = 0
   private counter = 1
-  /** Numbers drawn so far, in order. */
-  readonly drawn: number[] = []
+  /** Where each number drawn is noted, in order; several streams may share it. */
+  private readonly drawn: number[]
+
+  constructor(drawn: number[]) {
+    this.drawn = drawn
+  }
 
   /** Begins the stream of this name: seed as two 32-bit words, position and attempt of the request, profile, plugin. */
   begin(seedLow: number, seedHigh: number, position: number, attempt: number, profile: string, plugin: string): this {
@@ -39,7 +43,6 @@ export class SeededStream implements RandomStream {
     this.b = mix(seedHigh ^ mixText(attempt ^ place, profile))
     this.c = mixText(this.a ^ 0x9e3779b9, plugin)
     this.counter = 1
-    this.drawn.length = 0
     for (let i = 0; i < WARM_UP; i++) this.step()
     return this
   }
