@@ -1,7 +1,7 @@
 // Generated from schemas/ by schemas/generate/main.ts. Change the .proto file and generate again.
 import type { Reader, Writer } from './runtime.ts'
-import { decodeDecision, encodeDecision } from './decision.ts'
-import type { Decision } from './decision.ts'
+import { decodeRejection, encodeRejection } from './decision.ts'
+import type { Rejection } from './decision.ts'
 import { decodeEndpointInfo, decodeEndpointMetrics, encodeEndpointInfo, encodeEndpointMetrics } from './endpoint.ts'
 import type { EndpointInfo, EndpointMetrics } from './endpoint.ts'
 import { decodeEngineStarted, encodeEngineStarted } from './input.ts'
@@ -213,10 +213,12 @@ export interface RequestState {
   /** Endpoints that failed it. */
   excluded: string[]
   assignments: AssignmentState[]
-  decision: Decision | undefined
+  primaryProfile: string
   started: boolean
   /** Producers whose answers are awaited. */
   awaiting: string[]
+  /** Why the last attempt failed; absent where none did. */
+  lastFailure: Rejection | undefined
 }
 
 export function emptyRequestState(): RequestState {
@@ -228,9 +230,10 @@ export function emptyRequestState(): RequestState {
     attempt: 0,
     excluded: [],
     assignments: [],
-    decision: undefined,
+    primaryProfile: '',
     started: false,
     awaiting: [],
+    lastFailure: undefined,
   }
 }
 
@@ -267,11 +270,9 @@ export function encodeRequestState(message: RequestState, writer: Writer): Write
     encodeAssignmentState(item, writer)
     writer.close(start)
   }
-  if (message.decision !== undefined) {
+  if (message.primaryProfile !== '') {
     writer.tag(66)
-    const start = writer.open()
-    encodeDecision(message.decision, writer)
-    writer.close(start)
+    writer.string(message.primaryProfile)
   }
   if (message.started) {
     writer.tag(72)
@@ -280,6 +281,12 @@ export function encodeRequestState(message: RequestState, writer: Writer): Write
   for (const item of message.awaiting) {
     writer.tag(82)
     writer.string(item)
+  }
+  if (message.lastFailure !== undefined) {
+    writer.tag(90)
+    const start = writer.open()
+    encodeRejection(message.lastFailure, writer)
+    writer.close(start)
   }
   return writer
 }
@@ -312,13 +319,16 @@ export function decodeRequestState(reader: Reader, length?: number): RequestStat
         message.assignments.push(decodeAssignmentState(reader, reader.uint32()))
         break
       case 66:
-        message.decision = decodeDecision(reader, reader.uint32())
+        message.primaryProfile = reader.string()
         break
       case 72:
         message.started = reader.bool()
         break
       case 82:
         message.awaiting.push(reader.string())
+        break
+      case 90:
+        message.lastFailure = decodeRejection(reader, reader.uint32())
         break
       default:
         reader.skip(tag)

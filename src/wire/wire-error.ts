@@ -1,5 +1,5 @@
 /** Bytes that are no message, or a value that no message can hold. */
 export class WireError extends Error {
   override readonly name: string = 'WireError'
-  readonly code: string = 'WIRE_INVALID'
+  readonly code = 'wire-malformed' as const
 }

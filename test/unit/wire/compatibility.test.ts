@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { fromBytes, toBytes } from '../../../src/wire/index.ts'
 import { arbitrary, codec, messages, root, toReflected } from './messages.ts'
 
+const AS_TEXT = { longs: String, bytes: String }
+
 describe.each([...messages.keys()])('%s beside protobufjs', name => {
   const { encode, decode } = codec(name)
   const reflected = root.lookupType(`signalbox.v1.${name}`)
@@ -11,7 +13,7 @@ describe.each([...messages.keys()])('%s beside protobufjs', name => {
     fc.assert(fc.property(arbitrary(name), message => {
       const theirs = reflected.decode(toBytes(encode, message))
       const wanted = reflected.decode(reflected.encode(toReflected(name, message)).finish())
-      expect(reflected.toObject(theirs, { longs: String })).toEqual(reflected.toObject(wanted, { longs: String }))
+      expect(reflected.toObject(theirs, AS_TEXT)).toEqual(reflected.toObject(wanted, AS_TEXT))
     }), { numRuns: 40 })
   })
 
