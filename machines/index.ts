@@ -1,0 +1,21 @@
+export * from './endpoint/machine.ts'
+export * from './journal-link/machine.ts'
+export * from './request/machine.ts'
+export { compile } from './interpreter/compile.ts'
+export { MachineError } from './interpreter/errors.ts'
+export type { MachineErrorCode } from './interpreter/errors.ts'
+export { MICROSTEPS_MAX } from './interpreter/interpreter.ts'
+export type {
+  Action,
+  ActorRecord,
+  Delay,
+  Edge,
+  Guard,
+  Implementations,
+  InternalEvent,
+  Interpreter,
+  Observer,
+  Timer,
+  Transition,
+} from './interpreter/interpreter.ts'
+export { createXStateInterpreter } from './interpreter/xstate-actors.ts'
