@@ -2,6 +2,7 @@ import type { DataKey, Reader, Writer } from './attribute.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Instant } from './instant.ts'
 import type { RandomStream } from './random.ts'
+import type { WantedKeys } from './shape.ts'
 import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage } from './request.ts'
 
 /** A plugin's type and its name; a plugin publishes data under its name. */
@@ -46,7 +47,10 @@ export interface Services {
   observe(observation: Observation): void
 }
 
-/** A measurement that a plugin makes: `name` without prefix, labels in a fixed order. */
+/**
+ * A measurement that a plugin makes, labels in a fixed order. `name` stands without the prefix `llm_d_epp_`; a name that
+ * has another prefix is whole and begins with `llm_d_` or `inference_`. A counter adds `value`, a gauge becomes `value`.
+ */
 export interface Observation {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly name: string
@@ -64,6 +68,8 @@ export interface Screener extends Plugin { screen(request: Request, candidates: 
 export interface Producer extends Plugin {
   produce(request: Request, candidates: readonly Endpoint[]): void
   awaits?(request: Request): boolean
+  /** The block keys it needs of each prompt; front doors compute them before the request comes in. */
+  wants?(candidates: readonly Endpoint[]): readonly WantedKeys[]
 }
 /** Removes candidates; keeps their order. */
 export interface Filter extends Plugin { filter(request: Request, candidates: readonly Endpoint[]): readonly Endpoint[] }
@@ -77,7 +83,11 @@ export interface Ranked { readonly endpoints: readonly Endpoint[]; readonly tota
 /** Chooses, best first; ties are broken by the die. */
 export interface Picker extends Plugin { pick(request: Request, ranked: Ranked, die: RandomStream): readonly Endpoint[] }
 /** Says whether a stage runs for a request; the endpoint is the one chosen for decode, where there is one. */
-export interface Decider extends Plugin { runs(request: Request, endpoint: Endpoint | undefined): boolean }
+export interface Decider extends Plugin {
+  runs(request: Request, endpoint: Endpoint | undefined): boolean
+  /** The reason in words, for receipts: "4096 tokens, 3840 cached, 256 left < 512". Asked right after `runs`. */
+  explain?(request: Request, endpoint: Endpoint | undefined): string
+}
 /** Chooses which profiles run next and joins their results; [] ends the loop. May set results to null. */
 export interface ProfileHandler extends Plugin {
   pick(request: Request, profiles: readonly string[], results: ProfileResults): readonly string[]

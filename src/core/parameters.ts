@@ -17,8 +17,9 @@ export interface Field<T> {
   read(value: unknown, path: readonly string[]): T
 }
 
-type Fields = Readonly<Record<string, Field<unknown>>>
-type Decoded<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+export type Fields = Readonly<Record<string, Field<unknown>>>
+/** What the fields give. */
+export type Decoded<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /**
  * Reads parameters as Go's strict JSON decoder does: an unknown field is an error, names match without regard to case,
@@ -30,7 +31,7 @@ export const decodeParameters = <F extends Fields>(parameters: unknown, fields: 
   if (parameters === undefined || parameters === null) return decoded as Decoded<F>
   if (!isObject(parameters)) throw new ParameterError(`parameters must be an object, got ${kindOf(parameters)}`, path)
   for (const [given, value] of Object.entries(parameters)) {
-    const name = given in fields ? given : Object.keys(fields).find((known) => known.toLowerCase() === given.toLowerCase())
+    const name = Object.hasOwn(fields, given) ? given : Object.keys(fields).find((known) => known.toLowerCase() === given.toLowerCase())
     const field = name === undefined ? undefined : fields[name]
     if (name === undefined || field === undefined) {
       throw new ParameterError(`unknown field "${given}"${didYouMean(given, Object.keys(fields))}`, [...path, given])
@@ -38,6 +39,16 @@ export const decodeParameters = <F extends Fields>(parameters: unknown, fields: 
     if (value !== null) decoded[name] = field.read(value, [...path, given])
   }
   return decoded as Decoded<F>
+}
+
+/** As decodeParameters; the message of what is wrong begins with `prefix`. */
+export const decodeParametersOf = <F extends Fields>(prefix: string, parameters: unknown, fields: F): Decoded<F> => {
+  try {
+    return decodeParameters(parameters, fields)
+  } catch (error) {
+    if (error instanceof ParameterError) throw new ParameterError(`${prefix}${error.message}`, error.path)
+    throw error
+  }
 }
 
 /** A whole number, exact up to 2^53 - 1. */

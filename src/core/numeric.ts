@@ -1,0 +1,49 @@
+// The arithmetic that decisions need beyond + - * / and sqrt, built from these alone: IEEE 754 fixes them to the last
+// bit, while the engine's own functions differ between versions.
+
+/** 0 for what is below 0 or not a number, 1 for what is above 1, else the number itself. */
+export const clamp01 = (x: number): number => (x > 0 ? (x < 1 ? x : 1) : 0)
+
+/** The nearest whole number; halves go away from zero. (Go: math.Round) */
+export const roundHalfAway = (x: number): number => {
+  const whole = Math.trunc(x)
+  return Math.abs(x - whole) >= 0.5 ? whole + (x < 0 ? -1 : 1) : whole
+}
+
+const LN2_HIGH = 0.6931471803691238
+const LN2_LOW = 1.9082149292705877e-10
+const SQRT_HALF = 0.7071067811865476
+const TWO_TO_54 = 18014398509481984
+// With s at most 0.1716 the term s^23 / 23 is below 2^-53 of s.
+const LAST_TERM = 23
+
+const view = new DataView(new ArrayBuffer(8))
+
+/**
+ * The natural logarithm, to about 1 unit in the last place, the same bits on every machine. Range: any number; 0 gives
+ * -Infinity, a negative one NaN. (x = 2^k m with m in [sqrt 1/2, sqrt 2), ln m = 2 artanh((m - 1) / (m + 1)))
+ */
+export const naturalLogarithm = (x: number): number => {
+  if (!(x > 0)) return x === 0 ? -Infinity : NaN
+  if (x === Infinity) return x
+  let exponent = 0
+  let scaled = x
+  if (x < 2.2250738585072014e-308) {
+    scaled = x * TWO_TO_54
+    exponent = -54
+  }
+  view.setFloat64(0, scaled)
+  const high = view.getUint32(0)
+  exponent += (high >>> 20) - 1022
+  view.setUint32(0, (high & 0x000fffff) | 0x3fe00000)
+  let m = view.getFloat64(0)
+  if (m < SQRT_HALF) {
+    m *= 2
+    exponent -= 1
+  }
+  const s = (m - 1) / (m + 1)
+  const square = s * s
+  let sum = 0
+  for (let n = LAST_TERM; n >= 3; n -= 2) sum = (sum + 1 / n) * square
+  return exponent * LN2_HIGH + (2 * s * (1 + sum) + exponent * LN2_LOW)
+}
