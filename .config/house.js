@@ -8,7 +8,7 @@ const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|config|build|d))*\.(ts|
 const kebabFolder = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 /** What is wrong with a path (relative to the project, with `/`), or undefined. */
-export function pathFault(path) {
+function pathFault(path) {
   const names = path.split('/').filter((name) => !name.startsWith('.'))
   const file = names.at(-1) ?? ''
   if (!kebabCase.test(file)) return `file name \`${file}\` is not kebab-case`

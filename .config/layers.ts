@@ -23,7 +23,7 @@ const belowReplay = [core, 'machines', 'src/aibrix', 'src/scheduling', 'src/plug
 
 export const layers: readonly Layer[] = [
   { folder: core, layers: [] },
-  { folder: 'src/wire', layers: [], libraries: ['protobufjs', 'long'] },
+  { folder: 'src/wire', layers: [] },
   { folder: 'machines', layers: [core], libraries: ['xstate'] },
   { folder: 'src/aibrix', layers: [core] },
   { folder: 'src/scheduling', layers: [core] },

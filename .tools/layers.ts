@@ -1,6 +1,6 @@
 // Usage: node .tools/layers.ts [ROOT]: holds src and machines to the import rules of .config/layers.ts.
 // Prints each forbidden import; exits with 1 when there is one.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cruise } from 'dependency-cruiser'
 import type { ICruiseResult, IDependency, IModule } from 'dependency-cruiser'
@@ -21,7 +21,7 @@ export async function forbiddenImports(root: string): Promise<readonly string[]>
   const { modules } = output as ICruiseResult
   const own = modules.filter((module) => sourceFolders.some((folder) => isIn(folder, module.source)))
   if (own.length === 0) throw new Error(`no modules under ${sourceFolders.join(' or ')} in ${root}`)
-  return [...own.flatMap(faultsOf), ...adapterFaults(own), ...circles(own)].sort()
+  return [...own.flatMap(faultsOf), ...adapterFaults(own), ...circles(own), ...idleDependencies(own, root)].sort()
 }
 
 function faultsOf(module: IModule): readonly string[] {
@@ -89,6 +89,15 @@ function circles(modules: readonly IModule[]): readonly string[] {
   }
   for (const source of [...bySource.keys()].sort()) visit(source, [])
   return [...found.values()]
+}
+
+/** What every user of the package would install although no source imports it. */
+function idleDependencies(modules: readonly IModule[], root: string): readonly string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> }
+  const imported = new Set(modules.flatMap((module) => module.dependencies.map(libraryOf)))
+  return Object.keys(dependencies)
+    .filter((name) => !imported.has(name))
+    .map((name) => `package.json: ${name} is a dependency, but no source imports it`)
 }
 
 function isIn(folder: string, path: string): boolean {

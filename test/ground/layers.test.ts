@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,11 +12,12 @@ interface Verdict {
   readonly status: number | null
 }
 
-/** Runs the check over a project with the given files; the lines it prints and its exit code. */
-function checked(files: Readonly<Record<string, string>>): Verdict {
+/** Runs the check over a project with the given files and dependencies; the lines it prints and its exit code. */
+function checked(files: Readonly<Record<string, string>>, dependencies: readonly string[]): Verdict {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-layers-'))
   try {
-    cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+    const manifest = { dependencies: Object.fromEntries(dependencies.map((name) => [name, '*'])), devDependencies: { vitest: '*' } }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -56,7 +57,7 @@ describe('the import rules', () => {
   let verdict: Verdict
 
   beforeAll(() => {
-    verdict = checked({
+    const files = {
       ...Object.fromEntries(forbiddenFiles.map(([, from, to]) => [from, uses(to)])),
       ...Object.fromEntries(forbiddenFiles.map(([, from, to]) => [join(dirname(from), to), value])),
       ...Object.fromEntries(forbiddenModules.map(([from, name]) => [from, uses(name)])),
@@ -66,7 +67,8 @@ describe('the import rules', () => {
       'src/core/b30.ts': uses('./c30.ts'),
       'src/core/c30.ts': uses('./a30.ts'),
       'src/elsewhere/a40.ts': value,
-    })
+    }
+    verdict = checked(files, ['rxjs', 'undici', 'prom-client', 'xstate', 'yaml'])
   })
 
   it.each(forbiddenFiles)('refuse %s', (_, from, to, fault) => {
@@ -89,29 +91,32 @@ describe('the import rules', () => {
     expect(verdict.lines).toContain('src/elsewhere/a40.ts: belongs to no layer of .config/layers.ts')
   })
 
+  it('refuse a dependency that no source imports', () => {
+    expect(verdict.lines).toContain('package.json: yaml is a dependency, but no source imports it')
+  })
+
   it('count what they refuse, once each, and fail', () => {
-    const refused = forbiddenFiles.length + forbiddenModules.length + 3
+    const refused = forbiddenFiles.length + forbiddenModules.length + 4
     expect(verdict.lines).toHaveLength(refused + 1)
     expect(verdict.lines.at(-1)).toBe(`layers: ${refused} forbidden`)
     expect(verdict.status).toBe(1)
   })
 
   it('let allowed imports be', () => {
-    expect(
-      checked({
-        'src/core/order.ts': value,
-        'src/plugins/index.ts': `${uses('../core/order.ts')}\n${value}`,
-        'src/engine/turn.ts': "import type { Value } from '../plugins/index.ts'\nexport type X = Value",
-        'machines/request/machine.ts': uses('xstate', '../../src/core/order.ts'),
-        'src/actors/inbox.ts': uses('rxjs', '../engine/turn.ts', '../../machines/request/machine.ts'),
-        'src/adapters/metrics-scrape/scrape.ts': uses('undici', 'node:net', '../../core/order.ts'),
-        'src/app/index.ts': uses('../actors/inbox.ts', '../adapters/metrics-scrape/scrape.ts'),
-      }),
-    ).toEqual({ lines: ['layers: every import is allowed'], status: 0 })
+    const files = {
+      'src/core/order.ts': value,
+      'src/plugins/index.ts': `${uses('../core/order.ts')}\n${value}`,
+      'src/engine/turn.ts': "import type { Value } from '../plugins/index.ts'\nexport type X = Value",
+      'machines/request/machine.ts': uses('xstate', '../../src/core/order.ts'),
+      'src/actors/inbox.ts': uses('rxjs', '../engine/turn.ts', '../../machines/request/machine.ts'),
+      'src/adapters/metrics-scrape/scrape.ts': uses('undici', 'node:net', '../../core/order.ts'),
+      'src/app/index.ts': uses('../actors/inbox.ts', '../adapters/metrics-scrape/scrape.ts'),
+    }
+    expect(checked(files, ['rxjs', 'undici', 'xstate'])).toEqual({ lines: ['layers: every import is allowed'], status: 0 })
   })
 
   it('fail when there is nothing to check', () => {
-    const { lines, status } = checked({})
+    const { lines, status } = checked({}, [])
     expect(lines.join('\n')).toContain('no modules under')
     expect(status).toBe(1)
   })
