@@ -71,6 +71,8 @@ function ensurePrograms() {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   run('apt-get', ['update', '-qq'], root, env)
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], root, env)
+  const still = missing.find((program) => !isOnPath(program.binary))
+  if (still !== undefined) fail(`the Debian package ${still.debianPackage} brought no ${still.binary}; install it, then run this again`)
 }
 
 /** Whether the folder's node_modules holds what its package-lock.json says; packages for other platforms may be absent. */
