@@ -8,6 +8,8 @@ export const ERRORS = {
   'config-invalid': 'Set the field as the message says.',
   'config-unknown-plugin': 'Use the nearest plugin type named in the message, or load yours with --plugins.',
   'config-plugin-not-built': 'The type is known from llm-d but not built yet; take it out of the file.',
+  'config-not-built': 'Take the setting out of the file.',
+  'config-experimental': 'Start with --allow-experimental-plugins, or take the plugin out of the file.',
   'config-unknown-reference': 'List the plugin under `plugins`, or refer to one that is there.',
   'config-duplicate': 'Give each its own name.',
   'config-graph': 'Configure a producer for the data named, or break the cycle.',
