@@ -10,20 +10,27 @@ const DIRECTORY = process.env['SIGNALBOX_VECTORS'] ?? join(import.meta.dirname, 
 
 export const DEFAULT_TOLERANCE = 1e-9
 
-// A case is JSON of a form that its `format` text describes; each handler reads the fields of its own kind.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Data = any
-
-export interface Case {
+/** A case is JSON of a form that the file's `format` text describes; a handler names the fields it reads. */
+export interface Case<Config = unknown, Input = unknown, Expected = unknown> {
   readonly name: string
   readonly kind: string
-  readonly config: Data
-  readonly input: Data
-  readonly expected: Data
+  readonly config: Config
+  readonly input: Input
+  readonly expected: Expected
   readonly tolerance: number
 }
 
-export type Handler = (vector: Case) => void
+/** Takes a `Case` of any types: those of its kind. */
+export type Handler = (vector: Case<never, never, never>) => void
+
+interface Data {
+  readonly name: string
+  readonly kind?: string
+  readonly config?: unknown
+  readonly input?: unknown
+  readonly expected: unknown
+  readonly tolerance?: number
+}
 
 /** A case where this project does otherwise on purpose: what is asserted instead of what the file says. */
 export interface Difference {
@@ -62,16 +69,19 @@ export const forEachCase = (
   })
 }
 
-const toCase = (data: Data): Case => ({
+const toCase = (data: Data): Case<never, never, never> => ({
   name: data.name,
   kind: data.kind ?? NO_KIND,
-  config: data.config ?? {},
-  input: data.input ?? {},
-  expected: data.expected,
-  tolerance: data.tolerance ?? data.expected?.tolerance ?? DEFAULT_TOLERANCE,
+  config: (data.config ?? {}) as never,
+  input: (data.input ?? {}) as never,
+  expected: data.expected as never,
+  tolerance: data.tolerance ?? toleranceOf(data.expected),
 })
 
-const named = (cases: readonly Data[], name: string): Case => {
+const toleranceOf = (expected: unknown): number =>
+  (expected as { readonly tolerance?: number } | null | undefined)?.tolerance ?? DEFAULT_TOLERANCE
+
+const named = (cases: readonly Data[], name: string): Case<never, never, never> => {
   const data = cases.find((one) => one.name === name)
   if (data === undefined) throw new Error(`the file has no case "${name}"`)
   return toCase(data)
