@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { Agent } from 'undici'
+import { ApiError } from './api-error.ts'
+import { blockKeys, textKey } from './block-hash.ts'
+import { exposition } from './exposition.ts'
+import type { Engine } from './exposition.ts'
+import { parseGenerationRequest } from './generation-request.ts'
+import type { Api, GenerationRequest, JsonObject } from './generation-request.ts'
+import { HttpAnswer } from './http-answer.ts'
+import { sendText } from './http-body.ts'
+import { API_PATHS, responseFormat } from './response-format.ts'
+import { decodes, encodes } from './role.ts'
+import type { Role, WorkKind } from './role.ts'
+import type { Service } from './service.ts'
+import { LegFailure, legsOf, runLegs } from './sidecar.ts'
+import type { LegResults } from './sidecar.ts'
+
+/** Who the endpoint is. */
+export interface Identity {
+  readonly role: Role
+  readonly engine: Engine
+  readonly model: string
+  readonly adapters: readonly string[]
+  /** Where it listens, once it does. */
+  readonly place: () => { readonly host: string; readonly port: number; readonly name: string }
+}
+
+const NO_LEGS: LegResults = { kvTransfer: undefined, cachedTokens: 0, mediaReady: false }
+
+/** The inference API of an endpoint: model server and, where its role decodes, the sidecar in front of it. */
+export class InferenceRoutes {
+  readonly #service: Service
+  readonly #identity: Identity
+  readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+  readonly #startedSeconds = Math.floor(Date.now() / 1000)
+
+  constructor(service: Service, identity: Identity) {
+    this.#service = service
+    this.#identity = identity
+  }
+
+  serves(path: string): boolean {
+    return API_PATHS.has(path)
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  models(): JsonObject {
+    const { model, adapters } = this.#identity
+    const entry = (id: string, parent: string | null): JsonObject => ({
+      id, object: 'model', created: this.#startedSeconds, owned_by: 'simulation', root: id, parent,
+    })
+    return { object: 'list', data: [entry(model, null), ...adapters.map((adapter) => entry(adapter, model))] }
+  }
+
+  metrics(): string {
+    const service = this.#service
+    const { engine, model, adapters } = this.#identity
+    const loras = service.adapters()
+    return exposition(engine, {
+      model,
+      running: service.model.running,
+      waiting: service.model.waiting,
+      kvUsage: service.model.usedBlocks / service.timing.blockCount,
+      blockTokens: service.timing.blockTokens,
+      blockCount: service.timing.blockCount,
+      loraMax: adapters.length,
+      runningLoras: loras.running,
+      waitingLoras: loras.waiting,
+      nowSeconds: Date.now() / 1000,
+      promptTokens: service.promptTokens,
+      generationTokens: service.generationTokens,
+      cacheQueries: service.cacheQueries,
+      cacheHits: service.cacheHits,
+      finished: service.served.encode + service.served.prefill + service.served.decode + service.served.plain,
+      aborted: service.aborted,
+      executed: service.executed,
+      generationRate: service.generationRate(),
+      firstToken: service.firstToken,
+      tokenInterval: service.tokenInterval,
+      requestTime: service.requestTime,
+      queueTime: service.queueTime,
+      prefillTime: service.prefillTime,
+    })
+  }
+
+  /** Serves one request to its end or until its client is gone. Throws an ApiError before anything was answered. */
+  async infer(
+    path: string, headers: IncomingHttpHeaders, text: string, response: ServerResponse, dropAfterTokens: number | undefined,
+  ): Promise<void> {
+    const request = parseGenerationRequest(API_PATHS.get(path) as Api, text)
+    this.#check(request)
+    const legs = legsOf(headers)
+    let results = NO_LEGS
+    if (decodes(this.#identity.role) && (legs.prefiller !== undefined || legs.encoders.length > 0)) {
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      try {
+        results = await runLegs(request, path, legs, this.#agent, gone.signal)
+      } catch (error) {
+        if (!(error instanceof LegFailure)) throw error
+        sendText(response, error.status, error.body, 'application/json')
+        return
+      }
+    }
+    if (!response.destroyed) this.#generate(request, results, response, dropAfterTokens)
+  }
+
+  #check(request: GenerationRequest): void {
+    const { model, adapters } = this.#identity
+    if (request.model !== model && !adapters.includes(request.model)) {
+      throw new ApiError(404, 'NotFoundError', `The model \`${request.model}\` does not exist.`)
+    }
+    if (this.#service.model.exceeds(request.prompt.tokens, request.maxTokens)) {
+      const { blockTokens, blockCount } = this.#service.timing
+      throw new ApiError(400, 'BadRequestError',
+        `This model's maximum context length is ${blockTokens * blockCount} tokens; ` +
+        `the prompt has ${request.prompt.tokens} and ${request.maxTokens} were asked for.`)
+    }
+  }
+
+  #generate(request: GenerationRequest, legs: LegResults, response: ServerResponse, dropAfterTokens: number | undefined): void {
+    const service = this.#service
+    const { prompt } = request
+    const kind = this.#kindOf(request, legs)
+    const media = prompt.media.map((item) => item.key)
+    const adapter = request.model === this.#identity.model ? undefined : request.model
+    const answer = new HttpAnswer(response, {
+      kind,
+      adapter,
+      format: responseFormat(request, randomUUID(), Math.floor(Date.now() / 1000)),
+      stream: request.stream,
+      promptKey: textKey(request.model) ^ (blockKeys(prompt.bytes, prompt.tokens, '')[0] as number),
+      promptTokens: prompt.tokens,
+      cachedTokens: legs.kvTransfer === undefined ? undefined : legs.cachedTokens,
+      dropAfterTokens,
+      extra: () => this.#extra(kind, prompt.tokens, prompt.media.map((item) => item.source)),
+    })
+    const encodeOnly = kind === 'encode'
+    const id = service.submit({
+      keys: encodeOnly ? new Float64Array(0) : blockKeys(prompt.bytes, service.timing.blockTokens, request.model),
+      promptTokens: encodeOnly ? 0 : prompt.tokens,
+      outputTokens: request.maxTokens,
+      remotePrefill: kind === 'decode',
+      media,
+      remoteMedia: request.mediaReady || legs.mediaReady,
+    }, answer)
+    response.once('close', () => {
+      if (!response.writableFinished) service.abort(id)
+    })
+  }
+
+  #kindOf(request: GenerationRequest, legs: LegResults): WorkKind {
+    if (legs.kvTransfer !== undefined) return 'decode'
+    if (request.kvTransfer?.['do_remote_decode'] === true) return 'prefill'
+    if (request.kvTransfer?.['do_remote_prefill'] === true) return 'decode'
+    const primed = request.maxTokens === 1 && !request.stream && request.prompt.media.length === 1
+    return encodes(this.#identity.role) && primed ? 'encode' : 'plain'
+  }
+
+  /** What the next leg needs: where the KV blocks, or the media embeddings, lie. */
+  #extra(kind: WorkKind, promptTokens: number, sources: readonly string[]): JsonObject {
+    const { host, port, name } = this.#identity.place()
+    if (kind === 'prefill') {
+      const blocks = Math.ceil(promptTokens / this.#service.timing.blockTokens)
+      return {
+        kv_transfer_params: {
+          do_remote_prefill: true,
+          do_remote_decode: false,
+          remote_engine_id: name,
+          remote_block_ids: Array.from({ length: blocks }, (_, block) => block),
+          remote_host: host,
+          remote_port: port,
+        },
+      }
+    }
+    if (kind !== 'encode') return {}
+    const places = sources.map((source) => [textKey(source).toString(36), { peer_host: host, peer_port: port }] as const)
+    return { ec_transfer_params: Object.fromEntries(places) }
+  }
+}
