@@ -19,3 +19,8 @@ export type {
   Transition,
 } from './interpreter/interpreter.ts'
 export { createXStateInterpreter } from './interpreter/xstate-actors.ts'
+export { toGraph } from './diagram/graph.ts'
+export type { GraphEdge, GraphNode, MachineGraph, Trigger } from './diagram/graph.ts'
+export { durationText, edgeText, toMermaid } from './diagram/mermaid.ts'
+export { toXStateJson } from './diagram/xstate-json.ts'
+export type { Json } from './diagram/xstate-json.ts'

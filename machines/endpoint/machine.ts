@@ -61,7 +61,8 @@ export const endpointMachine: AnyStateMachine = setup({
   types: { events: {} as EndpointMachineEvent },
   actions: namedActions(ENDPOINT_ACTIONS),
   guards: namedGuards(ENDPOINT_GUARDS),
-  delays: { backoff: BACKOFF_FIRST_MS },
+  // No constant: it depends on how often in a row, which the record knows.
+  delays: { backoff: () => BACKOFF_FIRST_MS },
 }).createMachine({
   id: 'endpoint',
   type: 'parallel',

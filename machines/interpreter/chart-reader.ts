@@ -2,7 +2,7 @@ import { and, not, or } from 'xstate'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import type { Chart, ChartState, ChartTimer, ChartTransition, GuardExpression, StateKind } from './chart.ts'
 import { MachineError } from './errors.ts'
-import { refuseUnorderedAlways, refuseUnsettledStart } from './chart-rules.ts'
+import { refuseHalfRestart, refuseUnorderedAlways, refuseUnsettledStart } from './chart-rules.ts'
 
 const STATE_KEYS = [
   ...['id', 'type', 'initial', 'states', 'on', 'onDone', 'always', 'after', 'entry', 'exit'],
@@ -31,6 +31,7 @@ export function readChart(machine: AnyStateMachine): Chart {
   const reader = new ChartReader(machine)
   const chart = reader.read()
   refuseUnsettledStart(chart)
+  refuseHalfRestart(chart)
   refuseUnorderedAlways(chart)
   return chart
 }

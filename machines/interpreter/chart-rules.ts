@@ -16,6 +16,18 @@ export function refuseUnsettledStart(chart: Chart): void {
 }
 
 /**
+ * Refuses a transition from inside to the machine itself that does not reenter it: XState runs the entry
+ * of the machine then without its exit, and a timer of it would pend twice.
+ */
+export function refuseHalfRestart(chart: Chart): void {
+  for (const { source, targets, reenter } of chart.states.flatMap((s) => [...s.always, ...[...s.on.values()].flat()])) {
+    if (!reenter && source !== chart.root && targets.includes(chart.root)) {
+      refuse(chart, source, 'a transition to the machine itself without `reenter: true`')
+    }
+  }
+}
+
+/**
  * Refuses `always` in places that can be active together without lying on one line of descent. XState
  * looks at them in the order in which their states happened to be entered, which no saved state tells.
  */

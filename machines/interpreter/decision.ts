@@ -49,10 +49,14 @@ export function decideAlways<Leaf>(active: ReadonlySet<ChartState>, leaf: LeafMa
   return { kind: 'nothing' }
 }
 
+const NONE: readonly ChartTransition[] = []
+
 /** What a state tries on an event, in order: its exact transitions, then its wildcard's. */
 export function candidates(state: ChartState, eventType: string): readonly ChartTransition[] {
-  const exact = eventType === '*' ? [] : (state.on.get(eventType) ?? [])
-  return [...exact, ...(state.on.get('*') ?? [])]
+  const exact = eventType === '*' ? undefined : state.on.get(eventType)
+  const wildcard = state.on.get('*')
+  if (exact === undefined || wildcard === undefined) return exact ?? wildcard ?? NONE
+  return [...exact, ...wildcard]
 }
 
 function firstOf<Leaf>(
@@ -60,6 +64,7 @@ function firstOf<Leaf>(
   none: () => Decision<Leaf>,
   some: LeafMaker<Leaf>,
 ): Decision<Leaf> {
+  if (transitions.length === 0) return none()
   const unguarded = transitions.findIndex((transition) => transition.guard === null)
   const tried = unguarded < 0 ? transitions : transitions.slice(0, unguarded)
   const last = transitions[unguarded]

@@ -37,7 +37,7 @@ export interface Implementations<
 > {
   readonly actions: Readonly<Record<ActionName, Action<A, E>>>
   readonly guards: Readonly<Record<GuardName, Guard<A, E>>>
-  /** Overrides the machine's own defaults, name by name. */
+  /** Overrides the machine's own constants, name by name; a delay that is no constant there must be given. */
   readonly delays?: Readonly<Partial<Record<DelayName, Delay<A, E>>>>
   /** `timer` is an index into `Interpreter.timers`; a timer of an actor pends at most once. */
   schedule(actor: A, timer: number, delayMs: number): void

@@ -39,8 +39,7 @@ export function readMeanings<A extends ActorRecord, E extends { readonly type: s
   const actions = find('action', actionNames, given.actions)
   const guards = find('guard', transitions.flatMap((transition) => guardNames(transition.guard)), given.guards)
   const delayNames = chart.timers.flatMap((timer) => (typeof timer.delay === 'string' ? [timer.delay] : []))
-  const defaults = machine.implementations.delays as Readonly<Record<string, Delay<A, E>>>
-  const delays = find<Delay<A, E>>('delay', delayNames, { ...defaults, ...given.delays })
+  const delays = find<Delay<A, E>>('delay', delayNames, { ...constantDelays(machine), ...given.delays })
   if (missing.length > 0) {
     throw new MachineError('machine-name-without-meaning', chart.id, `no implementation for ${missing.join(', ')}`)
   }
@@ -48,6 +47,14 @@ export function readMeanings<A extends ActorRecord, E extends { readonly type: s
     checkedDelay(chart.id, name, typeof delay === 'number' ? delay : (delays.get(delay) ?? Number.NaN)),
   )
   return { actions, guards: observedGuards(guards, observer), delays: delayOf }
+}
+
+/** The machine's own delays, milliseconds by name, as far as they are constants. */
+export function constantDelays(machine: AnyStateMachine): Readonly<Record<string, number>> {
+  const delays: Readonly<Record<string, unknown>> = machine.implementations.delays
+  return Object.fromEntries(
+    Object.entries(delays).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  )
 }
 
 function observedGuards<A extends ActorRecord, E>(

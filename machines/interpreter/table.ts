@@ -126,9 +126,11 @@ export class TableBuilder<A extends ActorRecord, E extends { readonly type: stri
     const branches = new Map<Decision<Branch<A, E>>, Branch<A, E> | null>()
     const root = this.#chart.root
     const types = [...this.#columns.keys()]
-    row.on = types.map((type) => this.#branch(decideEvent(root, active, type, leaf), branches))
-    row.always = this.#branch(decideAlways(active, leaf), branches)
     row.accepts = types.map((type) => configuration.active.some((state) => candidates(state, type).length > 0))
+    row.on = types.map((type, column) =>
+      row.accepts[column] === true ? this.#branch(decideEvent(root, active, type, leaf), branches) : null,
+    )
+    row.always = this.#branch(decideAlways(active, leaf), branches)
   }
 
   #branch(
