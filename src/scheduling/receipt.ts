@@ -8,7 +8,6 @@ import { isWhole } from './slab.ts'
 /** A decider's answer, with its reason. */
 export interface DeciderRun {
   readonly plugin: string
-  readonly stage: string
   readonly runs: boolean
   readonly reason: string
 }

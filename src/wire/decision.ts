@@ -634,15 +634,14 @@ export function decodeProfileReceipt(reader: Reader, length?: number): ProfileRe
 
 export interface DeciderReceipt {
   plugin: string
-  stage: string
   runs: boolean
+  /** The numbers it looked at, in words. */
   reason: string
 }
 
 export function emptyDeciderReceipt(): DeciderReceipt {
   return {
     plugin: '',
-    stage: '',
     runs: false,
     reason: '',
   }
@@ -653,16 +652,12 @@ export function encodeDeciderReceipt(message: DeciderReceipt, writer: Writer): W
     writer.tag(10)
     writer.string(message.plugin)
   }
-  if (message.stage !== '') {
-    writer.tag(18)
-    writer.string(message.stage)
-  }
   if (message.runs) {
-    writer.tag(24)
+    writer.tag(16)
     writer.bool(message.runs)
   }
   if (message.reason !== '') {
-    writer.tag(34)
+    writer.tag(26)
     writer.string(message.reason)
   }
   return writer
@@ -677,13 +672,10 @@ export function decodeDeciderReceipt(reader: Reader, length?: number): DeciderRe
       case 10:
         message.plugin = reader.string()
         break
-      case 18:
-        message.stage = reader.string()
-        break
-      case 24:
+      case 16:
         message.runs = reader.bool()
         break
-      case 34:
+      case 26:
         message.reason = reader.string()
         break
       default:

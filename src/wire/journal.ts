@@ -74,14 +74,19 @@ export function decodeRecord(reader: Reader, length?: number): Record {
   return message
 }
 
-/** Records that were committed together. Its hash covers all of its bytes. */
+/** Records that were committed together. Its seal covers all of its bytes. */
 export interface Batch {
   firstPosition: number
   count: number
-  /** Hash of the batch before; of the base for the first batch of a segment. */
+  /**
+   * Seal of the batch before. After the base of an empty journal, and after one that declares a missing range: seal of
+   * that base. Any other base stands beside the chain, so that it can be written while batches go on.
+   */
   previousHash: bigint
   /** Records, each preceded by its length as a varint. */
   records: Uint8Array
+  /** XXH64 of all bytes before this field, which is always the last. */
+  seal: bigint
 }
 
 export function emptyBatch(): Batch {
@@ -90,6 +95,7 @@ export function emptyBatch(): Batch {
     count: 0,
     previousHash: 0n,
     records: new Uint8Array(0),
+    seal: 0n,
   }
 }
 
@@ -109,6 +115,10 @@ export function encodeBatch(message: Batch, writer: Writer): Writer {
   if (message.records.length > 0) {
     writer.tag(34)
     writer.data(message.records)
+  }
+  if (message.seal !== 0n) {
+    writer.tag(121)
+    writer.fixed64(message.seal)
   }
   return writer
 }
@@ -130,6 +140,9 @@ export function decodeBatch(reader: Reader, length?: number): Batch {
         break
       case 34:
         message.records = reader.data()
+        break
+      case 121:
+        message.seal = reader.fixed64()
         break
       default:
         reader.skip(tag)
@@ -195,16 +208,18 @@ export function decodeMissingRange(reader: Reader, length?: number): MissingRang
 
 /** The full state that opens a segment: part of the journal. */
 export interface Base {
-  /** State after this position; 0 for an empty journal. */
+  /** State after this position, which is the last of a batch; 0 for an empty journal. */
   position: number
   atUs: number
   schemaVersion: number
-  /** Hash of the last batch before this base; 0 for an empty journal. */
+  /** Seal of the last batch before this base; 0 for an empty journal. */
   previousHash: bigint
   stateHash: bigint
   /** An EngineState; empty for an empty journal. */
   state: Uint8Array
   missing: MissingRange | undefined
+  /** XXH64 of all bytes before this field, which is always the last. */
+  seal: bigint
 }
 
 export function emptyBase(): Base {
@@ -216,6 +231,7 @@ export function emptyBase(): Base {
     stateHash: 0n,
     state: new Uint8Array(0),
     missing: undefined,
+    seal: 0n,
   }
 }
 
@@ -250,6 +266,10 @@ export function encodeBase(message: Base, writer: Writer): Writer {
     encodeMissingRange(message.missing, writer)
     writer.close(start)
   }
+  if (message.seal !== 0n) {
+    writer.tag(121)
+    writer.fixed64(message.seal)
+  }
   return writer
 }
 
@@ -280,6 +300,9 @@ export function decodeBase(reader: Reader, length?: number): Base {
       case 58:
         message.missing = decodeMissingRange(reader, reader.uint32())
         break
+      case 121:
+        message.seal = reader.fixed64()
+        break
       default:
         reader.skip(tag)
     }
@@ -295,6 +318,8 @@ export interface Snapshot {
   schemaVersion: number
   stateHash: bigint
   state: Uint8Array
+  /** XXH64 of all bytes before this field, which is always the last. */
+  seal: bigint
 }
 
 export function emptySnapshot(): Snapshot {
@@ -304,6 +329,7 @@ export function emptySnapshot(): Snapshot {
     schemaVersion: 0,
     stateHash: 0n,
     state: new Uint8Array(0),
+    seal: 0n,
   }
 }
 
@@ -327,6 +353,10 @@ export function encodeSnapshot(message: Snapshot, writer: Writer): Writer {
   if (message.state.length > 0) {
     writer.tag(42)
     writer.data(message.state)
+  }
+  if (message.seal !== 0n) {
+    writer.tag(121)
+    writer.fixed64(message.seal)
   }
   return writer
 }
@@ -352,6 +382,9 @@ export function decodeSnapshot(reader: Reader, length?: number): Snapshot {
       case 42:
         message.state = reader.data()
         break
+      case 121:
+        message.seal = reader.fixed64()
+        break
       default:
         reader.skip(tag)
     }
@@ -360,10 +393,12 @@ export function decodeSnapshot(reader: Reader, length?: number): Snapshot {
   return message
 }
 
-/** The head of an exported journal file; then Base, then batches, each preceded by its length as a varint. */
+/** The head of an exported journal file. */
 export interface JournalFileHeader {
+  /** "signalbox-journal", the first field of the file and so its mark. */
   format: string
   schemaVersion: number
+  /** Of the records that follow the base. */
   firstPosition: number
   lastPosition: number
 }
@@ -414,6 +449,67 @@ export function decodeJournalFileHeader(reader: Reader, length?: number): Journa
         break
       case 32:
         message.lastPosition = reader.uint64()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
+/** An exported journal file: one message of this type, in which each base stands before the batches that follow it. */
+export interface JournalFile {
+  header: JournalFileHeader | undefined
+  /** The base that opens the slice, and those within it that declare a missing range. */
+  bases: Base[]
+  batches: Batch[]
+}
+
+export function emptyJournalFile(): JournalFile {
+  return {
+    header: undefined,
+    bases: [],
+    batches: [],
+  }
+}
+
+export function encodeJournalFile(message: JournalFile, writer: Writer): Writer {
+  if (message.header !== undefined) {
+    writer.tag(10)
+    const start = writer.open()
+    encodeJournalFileHeader(message.header, writer)
+    writer.close(start)
+  }
+  for (const item of message.bases) {
+    writer.tag(18)
+    const start = writer.open()
+    encodeBase(item, writer)
+    writer.close(start)
+  }
+  for (const item of message.batches) {
+    writer.tag(26)
+    const start = writer.open()
+    encodeBatch(item, writer)
+    writer.close(start)
+  }
+  return writer
+}
+
+export function decodeJournalFile(reader: Reader, length?: number): JournalFile {
+  const message = emptyJournalFile()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 10:
+        message.header = decodeJournalFileHeader(reader, reader.uint32())
+        break
+      case 18:
+        message.bases.push(decodeBase(reader, reader.uint32()))
+        break
+      case 26:
+        message.batches.push(decodeBatch(reader, reader.uint32()))
         break
       default:
         reader.skip(tag)

@@ -1,0 +1,61 @@
+import type { Denial } from '../core/contract.ts'
+import type { Stage } from '../core/request.ts'
+import { digestRun, profileDecision } from '../scheduling/receipt.ts'
+import type { Decision, Outcome } from '../wire/decision.ts'
+import type { EngineContext } from './context.ts'
+import type { RoutedEffect, Target } from './effects.ts'
+import type { LiveRequest } from './live-request.ts'
+
+/** Writes the decision of the turn for this request, and keeps what its receipt needs. */
+export const decide = (context: EngineContext, request: LiveRequest, outcome: Outcome, why: Denial | undefined): void => {
+  const { scheduling, result } = request
+  const runs = scheduling?.runs ?? []
+  const deciders = scheduling?.deciders ?? []
+  const digest = context.digest.reset().word(request.attempt)
+  for (const run of runs) digestRun(digest, run)
+  for (const decider of deciders) digest.text(decider.plugin).word(decider.runs ? 1 : 0)
+  const decision: Decision = {
+    request: request.key,
+    attempt: request.attempt,
+    outcome,
+    profiles: runs.map(profileDecision),
+    primaryProfile: result?.primary ?? '',
+    decisionType: outcome === 'routed' && result !== undefined ? (context.pipeline.handler.decisionType?.(result) ?? '') : '',
+    rejection: why === undefined ? undefined : { status: why.status, reason: why.reason, message: why.message, code: why.code },
+    headers: outcome === 'routed' ? [...request.headers].map(([name, value]) => ({ name, value })) : [],
+    receiptDigest: digest.value(),
+  }
+  context.decisions.push(decision)
+  context.receipts.keep({
+    position: context.position,
+    atUs: context.at,
+    request: request.key,
+    requestId: request.id,
+    attempt: request.attempt,
+    runs,
+    deciders,
+    excluded: request.excluded,
+    notes: scheduling?.notes ?? [],
+    decision,
+  })
+}
+
+/** The answer to the front door. */
+export const routedEffect = (context: EngineContext, request: LiveRequest): RoutedEffect => {
+  const result = request.result
+  const targets: Target[] = (result?.results.get(result.primary)?.endpoints ?? []).map(({ id, hostPort }) => ({ id, hostPort }))
+  const [endpoint, ...fallbacks] = targets
+  return {
+    kind: 'routed',
+    request: request.key,
+    attempt: request.attempt,
+    endpoint: endpoint ?? { id: '', hostPort: '' },
+    fallbacks,
+    headers: [...request.headers],
+    targetModel: request.targetModel,
+    stages: [...(result?.results ?? [])].map(([profile, { endpoints }]) => ({
+      stage: context.pipeline.handler.stageOf(profile) satisfies Stage,
+      endpoints: endpoints.map(({ id }) => id),
+    })),
+  }
+}

@@ -1,0 +1,75 @@
+import { Column, keyText } from '../core/attribute.ts'
+import type { DataKey } from '../core/attribute.ts'
+import type { AdmissionController, Admitter, Decider, Detector, EndpointEvents, Plugin, PreRequest, Producer, ProfileHandler, ResponseBody, Screener, Services } from '../core/contract.ts'
+import { SignalboxError } from '../core/errors.ts'
+import type { Profile } from '../scheduling/profile.ts'
+
+/** The plugins of one configuration, made and wired, by the role in which the engine calls them. */
+export interface Pipeline {
+  /** All, in configuration order. */
+  readonly plugins: readonly Plugin[]
+  readonly profiles: ReadonlyMap<string, Profile>
+  readonly profileNames: readonly string[]
+  readonly handler: ProfileHandler
+  readonly detector: Detector
+  readonly admissionControllers: readonly AdmissionController[]
+  readonly admitters: readonly Admitter[]
+  readonly screeners: readonly Screener[]
+  /** Each after those whose data it requires. */
+  readonly producers: readonly Producer[]
+  readonly preRequests: readonly PreRequest[]
+  readonly responseBodies: readonly ResponseBody[]
+  readonly endpointEvents: readonly EndpointEvents[]
+  readonly deciders: readonly Decider[]
+  readonly columns: ReadonlyMap<string, Column<unknown>>
+}
+
+/** Which methods make a plugin what. */
+export const isProducer = (plugin: Plugin): plugin is Producer => 'produce' in plugin
+export const isAdmissionController = (plugin: Plugin): plugin is AdmissionController => 'admission' in plugin
+export const isAdmitter = (plugin: Plugin): plugin is Admitter => 'admit' in plugin
+export const isScreener = (plugin: Plugin): plugin is Screener => 'screen' in plugin
+export const isPreRequest = (plugin: Plugin): plugin is PreRequest => 'preRequest' in plugin
+export const isResponseBody = (plugin: Plugin): plugin is ResponseBody => 'responseBody' in plugin
+export const isEndpointEvents = (plugin: Plugin): plugin is EndpointEvents => 'endpointAdded' in plugin
+export const isDecider = (plugin: Plugin): plugin is Decider => 'runs' in plugin
+export const isDetector = (plugin: Plugin): plugin is Detector => 'saturation' in plugin
+export const isProfileHandler = (plugin: Plugin): plugin is ProfileHandler => 'pick' in plugin && 'processResults' in plugin
+
+/** What the engine lends to plugins, less the data access that depends on what each declared. */
+export type SharedServices = Omit<Services, 'reader' | 'writer' | 'die'> & { die(plugin: string): ReturnType<Services['die']> }
+
+/** Lets each plugin take the readers and writers of the keys it declared; any other key is refused. */
+export const setUp = (plugins: readonly Plugin[], shared: SharedServices): ReadonlyMap<string, Column<unknown>> => {
+  const columns = new Map<string, Column<unknown>>()
+  const column = <T>(key: DataKey<T>): Column<T> => {
+    const text = keyText(key)
+    let found = columns.get(text)
+    if (found === undefined) {
+      found = new Column<unknown>()
+      columns.set(text, found)
+    }
+    return found as Column<T>
+  }
+  for (const plugin of plugins) plugin.setup?.(servicesOf(plugin, shared, column))
+  return columns
+}
+
+const servicesOf = (plugin: Plugin, shared: SharedServices, column: <T>(key: DataKey<T>) => Column<T>): Services => {
+  const consumption = plugin.consumes?.()
+  const reads = new Set([...(consumption?.required ?? []), ...(consumption?.optional ?? [])].map(keyText))
+  const writes = new Set((plugin.produces?.() ?? []).map(keyText))
+  const { name } = plugin.typedName
+  const checked = <T>(key: DataKey<T>, declared: ReadonlySet<string>, how: string): Column<T> => {
+    if (!declared.has(keyText(key))) throw new SignalboxError('plugin-undeclared-data', `plugin ${name} ${how} ${keyText(key)} without declaring it`)
+    return column(key)
+  }
+  return {
+    reader: (key) => checked(key, reads, 'reads'),
+    writer: (key) => checked(key, writes, 'writes'),
+    die: () => shared.die(name),
+    now: shared.now,
+    endpoints: shared.endpoints,
+    observe: shared.observe,
+  }
+}

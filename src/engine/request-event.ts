@@ -1,0 +1,15 @@
+import type { RequestEventType } from '../../machines/request/machine.ts'
+import type { Denial } from '../core/contract.ts'
+import type { EndCause, RequestShape, Usage } from '../core/request.ts'
+
+/** An event of the request machine with what it carries. */
+export type RequestEvent =
+  | { readonly type: 'receive' | 'sent' | 'restart' | 'progressed' }
+  | { readonly type: 'produced'; readonly producer: string; readonly shape: RequestShape | undefined; readonly error: string }
+  | { readonly type: 'started'; readonly status: number }
+  | { readonly type: 'ended'; readonly cause: EndCause; readonly usage: Usage | undefined; readonly status: number }
+  | { readonly type: 'attemptFailed'; readonly endpoint: string; readonly denial: Denial; readonly retryable: boolean }
+  | { readonly type: 'abort'; readonly cause: EndCause }
+
+/** Every type of event has its place above. */
+export type Covered = RequestEvent['type'] extends RequestEventType ? (RequestEventType extends RequestEvent['type'] ? true : never) : never
