@@ -1,0 +1,103 @@
+import { DEFAULT_ENGINE_SETTINGS } from '../../core/configuration.ts'
+import { address, bytes, durationFrom, journalKeep, objectives, oneOf, optional, textLike, wholeFrom } from './kinds.ts'
+import type { JournalKeep, ListenAddress, Objective, SettingKind } from './kinds.ts'
+
+/** Signalbox's own settings. Names ending in Ms are milliseconds, in Bytes bytes. */
+export interface SignalboxSettings {
+  readonly listen: ListenAddress
+  readonly adminListen: ListenAddress
+  readonly journal: 'sqlite' | 'memory'
+  readonly journalPath: string
+  readonly journalKeep: JournalKeep
+  readonly durability: 'async' | 'commit'
+  readonly onJournalFailure: 'continue' | 'refuse'
+  /** Records between snapshots; 0 makes none. */
+  readonly snapshotEvery: number
+  readonly interpreter: 'table' | 'xstate'
+  readonly pool: string
+  readonly replica: string
+  readonly objectives: readonly Objective[]
+  readonly timeoutProducerMs: number
+  readonly timeoutSentMs: number
+  readonly timeoutFirstTokenMs: number
+  readonly timeoutSilenceMs: number
+  readonly retryAttempts: number
+  readonly unreachableStrikes: number
+  readonly unreachableFirstBackoffMs: number
+  readonly unreachableLastBackoffMs: number
+  readonly staleAfterMs: number
+  readonly saturatedRequests: number
+  readonly bodyLimitBytes: number
+  readonly promptHashSecretFile: string | undefined
+  readonly refreshMetricsIntervalMs: number
+  readonly scrapeConcurrency: number
+  readonly drainTimeoutMs: number
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly logFormat: 'json' | 'text'
+  /** A decimal number below 2^64; undefined lets the engine draw one at its start. */
+  readonly seed: string | undefined
+}
+
+/** One setting: its name in YAML, which is also its flag without the dashes. */
+export interface Setting<T> {
+  readonly name: string
+  readonly kind: SettingKind<T>
+  readonly fallback: T
+  /** One line for `--help`, without the default. */
+  readonly help: string
+  /** A value below it is raised to it with a warning. */
+  readonly floor?: T
+}
+
+const setting = <T>(name: string, kind: SettingKind<T>, fallback: T, help: string): Setting<T> => ({ name, kind, fallback, help })
+
+const engine = DEFAULT_ENGINE_SETTINGS
+// One token of a subject on NATS and one part of a stream's name.
+const POOL_NAME = /^[A-Za-z0-9_-]+$/
+const SEED_MAX = 18_446_744_073_709_551_615n
+const seed: SettingKind<string> = {
+  wanted: 'a whole number from 0, below 2^64',
+  placeholder: 'n',
+  read: (given) => {
+    const text = typeof given === 'number' && Number.isSafeInteger(given) ? String(given) : given
+    return typeof text === 'string' && /^\d{1,20}$/.test(text) && BigInt(text) <= SEED_MAX ? BigInt(text).toString() : undefined
+  },
+  write: (value) => value,
+}
+
+/** Every setting, once: flags, `--help` and the checking of YAML all come from here. */
+export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<SignalboxSettings[K]> } = {
+  listen: setting('listen', address, { host: '127.0.0.1', port: 8080 }, 'where requests come in'),
+  adminListen: setting('admin-listen', address, { host: '127.0.0.1', port: 9090 }, 'where metrics, health, decisions and the visualizer are served'),
+  journal: setting('journal', oneOf('sqlite', 'memory'), 'sqlite', 'where the journal is kept'),
+  journalPath: setting('journal-path', textLike('path'), '.signalbox/journal.sqlite', 'file of the sqlite journal'),
+  journalKeep: setting('journal-keep', journalKeep, { ms: 86_400_000, bytes: 20e9 }, 'how much journal is kept; whole segments beyond either bound are dropped'),
+  durability: setting('durability', oneOf('async', 'commit'), 'async', 'async answers at once and may lose the last 50 ms; commit answers when the journal holds the decision'),
+  onJournalFailure: setting('on-journal-failure', oneOf('continue', 'refuse'), 'continue', 'what to do with requests while the journal cannot be written'),
+  snapshotEvery: setting('snapshot-every', wholeFrom(0), 10_000, 'records between snapshots; 0 makes none'),
+  interpreter: setting('interpreter', oneOf('table', 'xstate'), 'table', 'what runs the state machines'),
+  pool: setting('pool', textLike('name', 'made of A-Z a-z 0-9 _ -', POOL_NAME), engine.pool, 'name of the pool of endpoints'),
+  replica: setting('replica', textLike('name', 'made of A-Z a-z 0-9 _ -', POOL_NAME), 'replica-0', 'name of this engine among those of its pool'),
+  objectives: setting('objectives', objectives, engine.objectives, 'priority of each inference objective; a request without one has priority 0'),
+  timeoutProducerMs: setting('timeout-producer', durationFrom(1), engine.timeouts.producerMs, 'how long a request waits for an asynchronous producer'),
+  timeoutSentMs: setting('timeout-sent', durationFrom(1), engine.timeouts.sentMs, 'how long a scheduled request may take to be sent'),
+  timeoutFirstTokenMs: setting('timeout-first-token', durationFrom(1), engine.timeouts.firstTokenMs, 'how long a sent request may take to its first token'),
+  timeoutSilenceMs: setting('timeout-silence', durationFrom(1), engine.timeouts.silenceMs, 'how long a stream may give no sign of life'),
+  retryAttempts: setting('retry-attempts', wholeFrom(1), engine.retry.attempts, 'attempts at most, the first included'),
+  unreachableStrikes: setting('unreachable-strikes', wholeFrom(1), engine.unreachable.strikes, 'failures in a row that take an endpoint out of the candidates'),
+  unreachableFirstBackoffMs: setting('unreachable-first-backoff', durationFrom(1), engine.unreachable.firstBackoffMs, 'how long it stays out the first time; doubles each time'),
+  unreachableLastBackoffMs: setting('unreachable-last-backoff', durationFrom(1), engine.unreachable.lastBackoffMs, 'how long it stays out at most'),
+  staleAfterMs: setting('stale-after', durationFrom(1), engine.staleAfterMs, 'age of metrics from which an endpoint counts as stale'),
+  saturatedRequests: setting('saturated-requests', wholeFrom(1), engine.saturatedRequests, 'requests in flight from which an endpoint is shown as saturated'),
+  bodyLimitBytes: setting('body-limit', bytes, 10_485_760, 'largest request body'),
+  promptHashSecretFile: setting('prompt-hash-secret-file', optional(textLike('path')), undefined, 'file with the secret of the pool that seeds prompt hashes'),
+  refreshMetricsIntervalMs: { ...setting('refresh-metrics-interval', durationFrom(0), 50, 'how often the metrics of each endpoint are read'), floor: 50 },
+  scrapeConcurrency: setting('scrape-concurrency', wholeFrom(1), 64, 'endpoints whose metrics are read at the same time'),
+  drainTimeoutMs: setting('drain-timeout', durationFrom(0), 30_000, 'how long requests in flight may go on after SIGTERM'),
+  logLevel: setting('log-level', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'least severe line that is logged'),
+  logFormat: setting('log-format', oneOf('json', 'text'), 'json', 'how log lines are written'),
+  seed: setting('seed', optional(seed), undefined, 'seed of every tie and draw; drawn at the start when left out'),
+}
+
+/** The keys of all settings, in the order of the table. */
+export const settingKeys: readonly (keyof SignalboxSettings)[] = Object.keys(SETTINGS) as (keyof SignalboxSettings)[]
