@@ -10,6 +10,13 @@ export const roundHalfAway = (x: number): number => {
   return Math.abs(x - whole) >= 0.5 ? whole + (x < 0 ? -1 : 1) : whole
 }
 
+/** Orders numbers from the highest down; what is not a number comes last. */
+export const descending = (a: number, b: number): number => {
+  if (a > b) return -1
+  if (a < b) return 1
+  return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
+}
+
 const LN2_HIGH = 0.6931471803691238
 const LN2_LOW = 1.9082149292705877e-10
 const SQRT_HALF = 0.7071067811865476

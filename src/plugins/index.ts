@@ -1,0 +1,70 @@
+import type { PluginType } from '../core/contract.ts'
+import { alwaysDisaggMultimodalDecider } from './decider/always-disagg-multimodal-decider/index.ts'
+import { alwaysDisaggPdDecider } from './decider/always-disagg-pd-decider/index.ts'
+import { prefixBasedPdDecider } from './decider/prefix-based-pd-decider/index.ts'
+import { utilizationDetector } from './detector/utilization-detector/index.ts'
+import { fileDiscovery } from './discovery/file-discovery/index.ts'
+import { coreMetricsExtractor } from './extractor/core-metrics-extractor/index.ts'
+import { decodeFilter } from './filter/decode-filter/index.ts'
+import { encodeFilter } from './filter/encode-filter/index.ts'
+import { prefillFilter } from './filter/prefill-filter/index.ts'
+import { fcfsOrderingPolicy } from './flow-control/fcfs-ordering-policy/index.ts'
+import { globalStrictFairnessPolicy } from './flow-control/global-strict-fairness-policy/index.ts'
+import { staticUsageLimitPolicy } from './flow-control/static-usage-limit-policy/index.ts'
+import { anthropicParser } from './parser/anthropic-parser/index.ts'
+import { openaiParser } from './parser/openai-parser/index.ts'
+import { passthroughParser } from './parser/passthrough-parser/index.ts'
+import { vllmhttpParser } from './parser/vllmhttp-parser/index.ts'
+import { maxScorePicker } from './picker/max-score-picker/index.ts'
+import { randomPicker } from './picker/random-picker/index.ts'
+import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
+import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
+import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
+import { singleProfileHandler } from './profile-handler/single-profile-handler/index.ts'
+import { activeRequestScorer } from './scorer/active-request-scorer/index.ts'
+import { kvCacheUtilizationScorer } from './scorer/kv-cache-utilization-scorer/index.ts'
+import { loadAwareScorer } from './scorer/load-aware-scorer/index.ts'
+import { multiclusterPrefixCacheScorer, prefixCacheScorer } from './scorer/prefix-cache-scorer/index.ts'
+import { queueScorer } from './scorer/queue-scorer/index.ts'
+import { runningRequestsSizeScorer } from './scorer/running-requests-size-scorer/index.ts'
+import { tokenLoadScorer } from './scorer/token-load-scorer/index.ts'
+import { endpointNotificationSource } from './source/endpoint-notification-source/index.ts'
+import { metricsDataSource } from './source/metrics-data-source/index.ts'
+
+export { KNOWN_TYPES } from './known-types.ts'
+
+/** The plugin types that are built in. */
+export const pluginTypes: readonly PluginType[] = [
+  activeRequestScorer,
+  alwaysDisaggMultimodalDecider,
+  alwaysDisaggPdDecider,
+  anthropicParser,
+  coreMetricsExtractor,
+  decodeFilter,
+  disaggProfileHandler,
+  encodeFilter,
+  endpointNotificationSource,
+  fcfsOrderingPolicy,
+  fileDiscovery,
+  globalStrictFairnessPolicy,
+  inflightLoadProducer,
+  kvCacheUtilizationScorer,
+  loadAwareScorer,
+  maxScorePicker,
+  metricsDataSource,
+  multiclusterPrefixCacheScorer,
+  openaiParser,
+  passthroughParser,
+  prefillFilter,
+  prefixBasedPdDecider,
+  prefixCacheScorer,
+  queueScorer,
+  randomPicker,
+  runningRequestsSizeScorer,
+  singleProfileHandler,
+  staticUsageLimitPolicy,
+  tokenLoadScorer,
+  utilizationDetector,
+  vllmhttpParser,
+  weightedRandomPicker,
+]

@@ -1,0 +1,56 @@
+import type { Services } from '../../../core/contract.ts'
+
+/** Whose requests are counted: series differ by fairness id and priority. */
+export interface Flow {
+  readonly fairnessId: string
+  readonly priority: number
+}
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  requests: number
+  tokens: number
+}
+
+/** Namespace and name of an endpoint id, split at its first "/". */
+export const splitEndpointId = (id: string): { readonly namespace: string; readonly name: string } => {
+  const slash = id.indexOf('/')
+  return slash < 0 ? { namespace: '', name: id } : { namespace: id.slice(0, slash), name: id.slice(slash + 1) }
+}
+
+/** The gauges inflight_requests and inflight_tokens. A series that has come to 0 is told so once and then forgotten. */
+export class LoadGauges {
+  private readonly producer: string
+  private readonly series = new Map<string, Series>()
+
+  constructor(producer: string) {
+    this.producer = producer
+  }
+
+  /** Changes both gauges of one endpoint and flow; negative numbers take off. */
+  add(services: Services, endpointId: string, flow: Flow, requests: number, tokens: number): void {
+    if (requests === 0 && tokens === 0) return
+    const key = `${endpointId}\n${flow.priority}\n${flow.fairnessId}`
+    let series = this.series.get(key)
+    if (series === undefined) {
+      series = { labels: this.labelsOf(endpointId, flow), requests: 0, tokens: 0 }
+      this.series.set(key, series)
+    }
+    series.requests += requests
+    series.tokens += tokens
+    services.observe({ kind: 'gauge', name: 'inflight_requests', labels: series.labels, value: series.requests })
+    services.observe({ kind: 'gauge', name: 'inflight_tokens', labels: series.labels, value: series.tokens })
+    if (series.requests === 0 && series.tokens === 0) this.series.delete(key)
+  }
+
+  private labelsOf(endpointId: string, flow: Flow): Series['labels'] {
+    const { namespace, name } = splitEndpointId(endpointId)
+    return {
+      endpoint_name: name,
+      namespace,
+      producer_name: this.producer,
+      fairness_id: flow.fairnessId,
+      priority: String(flow.priority),
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { Endpoint } from '../../../core/endpoint.ts'
+import { SignalboxError } from '../../../core/errors.ts'
+
+/** What the producer saves: [id, life] of endpoints that had load, and per request what it holds. */
+export interface LoadMemory {
+  readonly seen: readonly (readonly [id: string, life: number])[]
+  readonly requests: readonly RememberedRequest[]
+}
+
+export interface RememberedRequest {
+  readonly key: number
+  readonly fairnessId: string
+  readonly priority: number
+  readonly held: readonly RememberedAssignment[]
+}
+
+export interface RememberedAssignment {
+  readonly profile: string
+  readonly endpoint: string
+  readonly life: number
+  readonly promptTokens: number
+  readonly outputTokens: number
+  readonly promptHeld: boolean
+}
+
+export const encodeLoadMemory = (memory: LoadMemory): Uint8Array => new TextEncoder().encode(JSON.stringify(memory))
+
+/** Throws `state-invalid` on bytes that this producer did not write. */
+export const decodeLoadMemory = (bytes: Uint8Array): LoadMemory => {
+  try {
+    const memory = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Partial<LoadMemory>
+    if (Array.isArray(memory.seen) && Array.isArray(memory.requests)) return memory as LoadMemory
+  } catch {
+    // Said below, the same way for all that can be wrong.
+  }
+  throw new SignalboxError('state-invalid', 'the saved state of an inflight-load-producer cannot be read')
+}
+
+/** Stands for an endpoint that has left while requests on it still run: only its id and life matter. */
+export const departed = (id: string, life: number): Endpoint =>
+  new Endpoint({ id, address: '', port: 0, labels: new Map(), annotations: new Map(), incarnation: '', metricsHostPort: '' }, -1, life)
