@@ -1,0 +1,49 @@
+import { encodeDecision } from '../wire/decision.ts'
+import type { Decision } from '../wire/decision.ts'
+import { toBytes } from '../wire/runtime.ts'
+
+/** The first difference between what a journal holds and what the engine does now. */
+export interface Divergence {
+  /** Position of the record. */
+  readonly position: number
+  /** Where in the record, such as "decisions.0.profiles.1.picks.0.endpoint". */
+  readonly field: string
+  readonly journalSays: string
+  readonly codeSays: string
+}
+
+/** Compares decisions byte by byte; undefined when they are the same. */
+export const compareDecisions = (position: number, journal: readonly Decision[], code: readonly Decision[]): Divergence | undefined => {
+  if (journal.length === 0 && code.length === 0) return undefined
+  if (journal.length === code.length && journal.every((decision, i) => sameBytes(toBytes(encodeDecision, decision), toBytes(encodeDecision, code[i] as Decision)))) return undefined
+  const difference = firstDifference('decisions', journal, code) ?? { field: 'decisions', journalSays: 'other bytes', codeSays: 'these bytes' }
+  return { position, ...difference }
+}
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+type Difference = Omit<Divergence, 'position'>
+
+/** The first field, in order, that differs; plain data only. */
+export const firstDifference = (field: string, journal: unknown, code: unknown): Difference | undefined => {
+  if (Object.is(journal, code)) return undefined
+  if (!isRecord(journal) || !isRecord(code)) return { field, journalSays: show(journal), codeSays: show(code) }
+  for (const key of new Set([...Object.keys(journal), ...Object.keys(code)])) {
+    const found = firstDifference(`${field}.${key}`, journal[key], code[key])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+const show = (value: unknown): string => {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'bigint') return value.toString(16).padStart(16, '0')
+  if (isRecord(value)) return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? each.toString(16) : each))
+  return typeof value === 'string' ? `"${value}"` : String(value)
+}

@@ -1,0 +1,12 @@
+/** signalbox/replay: do again what a journal holds, compare, explain. */
+export { compareDecisions } from './divergence.ts'
+export type { Divergence } from './divergence.ts'
+export { encodeState, engineAt } from './engine-at.ts'
+export { explain } from './explain.ts'
+export type { Explanation } from './explain.ts'
+export { Follower } from './follower.ts'
+export { finish, recover } from './recover.ts'
+export { replayJournal } from './replay-journal.ts'
+export type { Replayed, ReplayRange } from './replay-journal.ts'
+export { Replayer } from './replayer.ts'
+export { clamp, sentence } from './sentence.ts'

@@ -1,0 +1,48 @@
+import type { ProfileReceipt, Receipt } from '../wire/decision.ts'
+
+/** One plain sentence: where the request went and why. */
+export const sentence = (receipt: Receipt): string => {
+  const { decision } = receipt
+  if (decision === undefined) return 'No decision.'
+  if (decision.outcome !== 'routed') {
+    const why = decision.rejection
+    return `Not served: ${why?.message ?? 'no reason was recorded'} (${why?.status ?? 0}${why === undefined || why.reason === '' ? '' : `, ${why.reason}`}).`
+  }
+  const stages = receipt.profiles.filter((profile) => (profile.decision?.picks.length ?? 0) > 0).map(stageClause)
+  const declined = receipt.deciders.filter((decider) => !decider.runs).map((decider) => `${decider.plugin} said no${decider.reason === '' ? '' : ` (${decider.reason})`}`)
+  return `${[...stages, ...declined].join('; ')}.`
+}
+
+const stageClause = (profile: ProfileReceipt): string => {
+  const decision = profile.decision
+  const pick = decision?.picks[0]
+  if (decision === undefined || pick === undefined) return `${profile.stage} found nobody`
+  const field = `${profile.stage} on ${pick.endpoint}`
+  if (decision.survivors === 1) return `${field}: the only one of ${decision.candidates} left by the filters`
+  if (profile.scorers.length === 0) return `${field}: drawn among ${decision.survivors}, nothing scores in profile ${profile.profile}`
+  if (decision.ties > 1 && decision.margin === 0) return `${field}: drawn among ${decision.ties} with the best total ${number(pick.score)}`
+  const lead = leadingScorer(profile, pick.endpoint, decision.runnerUp)
+  const because = lead === undefined ? '' : `, mostly by ${lead}`
+  return `${field}: total ${number(pick.score)} of ${decision.survivors}, ${number(decision.margin)} ahead of ${decision.runnerUp}${because}`
+}
+
+/** The scorer that puts the pick ahead of the runner-up the most. */
+const leadingScorer = (profile: ProfileReceipt, pick: string, runnerUp: string): string | undefined => {
+  const a = profile.survivors.indexOf(pick)
+  const b = profile.survivors.indexOf(runnerUp)
+  let best: string | undefined
+  let most = 0
+  for (const { plugin, weight, raw } of profile.scorers) {
+    const lead = (clamp(raw[a] ?? 0) - clamp(raw[b] ?? 0)) * weight
+    if (lead > most) {
+      most = lead
+      best = plugin
+    }
+  }
+  return best
+}
+
+/** A score as the profile counts it: NaN as 0, the rest within [0, 1]. */
+export const clamp = (score: number): number => (score > 0 ? (score < 1 ? score : 1) : 0)
+
+const number = (value: number): string => String(Math.round(value * 1000) / 1000)
