@@ -40,8 +40,7 @@ const MEDIA_CACHE_MAX = 4096
 
 /**
  * A simulated endpoint as a discrete-event model, without clock and sockets: work goes in with a time, tokens come
- * out at the times that `timing.ts` states. All times are model milliseconds; `advance` must be called with times
- * that do not fall.
+ * out at the times that `timing.ts` states. All times are model milliseconds and must not fall from call to call.
  */
 export class EndpointModel {
   readonly #timing: EndpointTiming
@@ -99,7 +98,9 @@ export class EndpointModel {
     return blocksNeeded(this.#timing, promptTokens, outputTokens) > this.#timing.blockCount
   }
 
+  /** Takes work in, after what is due by now. */
   submit(work: Work, nowMs: number): void {
+    this.advance(nowMs)
     const sequence: Sequence = { work, arrival: this.#arrivals++, lease: undefined, produced: 0, aborted: false }
     this.#live.set(work.id, sequence)
     if (work.remotePrefill) this.#remotePrefill.push(sequence)
@@ -109,6 +110,7 @@ export class EndpointModel {
 
   /** Ends work early and frees its KV at once; false when it is not here. */
   abort(id: number, nowMs: number): boolean {
+    this.advance(nowMs)
     const sequence = this.#live.get(id)
     if (sequence === undefined) return false
     this.#live.delete(id)

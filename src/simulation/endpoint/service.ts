@@ -71,7 +71,7 @@ export class Service implements Sink {
 
   submit(work: Omit<Work, 'id'>, answer: Answer): number {
     const id = this.#nextId++
-    const nowMs = this.#advance()
+    const nowMs = this.#nowMs()
     this.#active.set(id, { answer, promptTokens: work.promptTokens, arrivedMs: nowMs, admittedMs: nowMs, lastTokenMs: 0 })
     this.#model.submit({ ...work, id }, nowMs)
     this.#settle()
@@ -82,7 +82,7 @@ export class Service implements Sink {
   abort(id: number): void {
     if (!this.#active.delete(id)) return
     this.aborted++
-    this.#model.abort(id, this.#advance())
+    this.#model.abort(id, this.#nowMs())
     this.#settle()
   }
 
@@ -148,10 +148,8 @@ export class Service implements Sink {
     this.#dirty.add(active.answer)
   }
 
-  #advance(): number {
-    const nowMs = performance.now() * this.speed
-    this.#model.advance(nowMs)
-    return nowMs
+  #nowMs(): number {
+    return performance.now() * this.speed
   }
 
   #settle(): void {
@@ -170,7 +168,7 @@ export class Service implements Sink {
   readonly #wake = (): void => {
     this.#timer = undefined
     this.#timerAtMs = Infinity
-    this.#advance()
+    this.#model.advance(this.#nowMs())
     this.#settle()
   }
 

@@ -11,7 +11,7 @@ const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,7}))?(?:Z|\+
 /** Azure inference traces: CSV with `TIMESTAMP`, `ContextTokens` and `GeneratedTokens`, times and lengths only. */
 export async function* readAzure(lines: AsyncIterable<TraceLine>): AsyncGenerator<TraceRequest> {
   let index = 0
-  let startMs: number | undefined
+  let start: WallTime | undefined
   let header = true
   for await (const line of lines) {
     const cells = line.text.split(',').map((cell) => cell.trim())
@@ -23,11 +23,11 @@ export async function* readAzure(lines: AsyncIterable<TraceLine>): AsyncGenerato
     if (cells.length !== COLUMNS.length) {
       throw malformed(line, `${cells.length} cells instead of ${COLUMNS.length}`, 'a cut file must lose its last line')
     }
-    const atMs = wallMs(line, cells[0] as string)
-    startMs ??= atMs
+    const at = wallTime(line, cells[0] as string)
+    start ??= at
     yield {
       index: index++,
-      atMs: atMs - startMs,
+      atMs: at.secondMs - start.secondMs + (at.restMs - start.restMs),
       inputTokens: tokens(line, cells[1] as string, 'ContextTokens', 1),
       outputTokens: tokens(line, cells[2] as string, 'GeneratedTokens', 0),
       blockTokens: BLOCK_TOKENS,
@@ -37,13 +37,19 @@ export async function* readAzure(lines: AsyncIterable<TraceLine>): AsyncGenerato
   }
 }
 
-function wallMs(line: TraceLine, cell: string): number {
+/** In two parts, as milliseconds since 1970 leave no room for 100 ns in a double. */
+interface WallTime {
+  readonly secondMs: number
+  readonly restMs: number
+}
+
+function wallTime(line: TraceLine, cell: string): WallTime {
   const match = TIMESTAMP.exec(cell)
   const seconds = match === null ? NaN : Date.parse(`${match[1] as string}T${match[2] as string}Z`)
   if (match === null || Number.isNaN(seconds)) {
     throw malformed(line, `TIMESTAMP is \`${cell}\``, 'it must be like 2023-11-16 18:15:46.6805900')
   }
-  return seconds + Number(`0.${match[3] ?? '0'}`) * 1000
+  return { secondMs: seconds, restMs: Number(`0.${match[3] ?? '0'}`) * 1000 }
 }
 
 function tokens(line: TraceLine, cell: string, name: string, least: number): number {

@@ -47,7 +47,8 @@ export function promptText(request: TraceRequest, roleTokens: 0 | 1 = 1, salt = 
 /** Fills `start` to `end` (`start` may lie before the text: what lies there is left out). */
 function writePiece(text: Buffer, start: number, end: number, name: string): void {
   filler ??= makeFiller()
-  text.fill(filler.subarray(startOf(name)), Math.max(start, 0), end)
+  const visible = Math.max(start, 0)
+  text.fill(filler.subarray(startOf(name) + visible - start), visible, end)
   const nameAt = start + LEAD_BYTES
   if (nameAt >= 0 && nameAt < end) text.write(`${shortName(name)} `, nameAt, end - nameAt, 'latin1')
 }

@@ -12,23 +12,18 @@ export interface TraceLine {
 /** The lines of a file that are not blank, one at a time. Throws a TraceError when the file cannot be read. */
 export async function* traceLines(file: string): AsyncGenerator<TraceLine> {
   const stream = createReadStream(file, 'utf8')
-  const lines = createInterface({ input: stream, crlfDelay: Infinity })
-  let failure: Error | undefined
-  stream.once('error', (error) => {
-    failure = error
-    lines.close()
-  })
   let number = 0
   try {
-    for await (const text of lines) {
+    for await (const text of createInterface({ input: stream, crlfDelay: Infinity })) {
       number++
       if (text.trim() !== '') yield { file, number, text }
     }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new TraceError(file, number + 1, `not readable (${reason})`, 'give the path of a trace file')
   } finally {
-    lines.close()
     stream.destroy()
   }
-  if (failure !== undefined) throw new TraceError(file, number, failure.message, 'give the path of a readable trace file')
 }
 
 /** The object in a JSON line. Throws a TraceError. */
