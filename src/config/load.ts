@@ -52,12 +52,21 @@ export const loadConfiguration = (input: ConfigurationInput): LoadedConfiguratio
   const settings = readSettings(documents.signalbox, input.flags ?? new Map(), problems)
   const document = readEndpointPicker(documents.endpointPicker ?? defaultDocument(problems))
   const list = {
-    types: new Map(input.pluginTypes.map((type) => [type.type, type])),
+    types: typesByName(input.pluginTypes, problems),
     known: new Set(input.knownTypes ?? []),
     allowExperimental: input.allowExperimental ?? false,
   }
   const completion = completeEndpointPicker(document, list, engineSettings(settings), problems)
   return { ...completion, settings, warnings: problems.warnings }
+}
+
+const typesByName = (pluginTypes: readonly PluginType[], problems: Problems): ReadonlyMap<string, PluginType> => {
+  const types = new Map<string, PluginType>()
+  for (const type of pluginTypes) {
+    if (types.has(type.type)) problems.error('config-duplicate', `there are two plugin types \`${type.type}\``)
+    types.set(type.type, type)
+  }
+  return types
 }
 
 interface Documents {

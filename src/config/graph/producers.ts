@@ -23,7 +23,7 @@ export const producersByKey = (plugins: readonly MadePlugin[]): ReadonlyMap<stri
  * (llm-d: automatic producers)
  */
 export const addMissingProducers = (set: PluginSet, problems: Problems): readonly string[] => {
-  while (missing(set, requiredKeys).some(({ key }) => addProducer(set, key)));
+  while (missing(set, requiredKeys).some(({ key, consumer }) => addProducer(set, key, consumer, problems)));
   for (const { key, consumer } of missing(set, requiredKeys)) {
     if (!problems.none && set.has(key.producer) && set.get(key.producer) === undefined) continue
     problems.error('config-graph', missingText(set, key, consumer), consumer.entry.cursor?.place)
@@ -40,10 +40,12 @@ const missing = (set: PluginSet, keys: (made: MadePlugin) => readonly DataKey<un
 }
 
 /** The default producer makes data under its own name, so it helps a consumer that looks for that name only. */
-const addProducer = (set: PluginSet, key: DataKey<unknown>): boolean => {
+const addProducer = (set: PluginSet, key: DataKey<unknown>, consumer: MadePlugin, problems: Problems): boolean => {
   const type = DEFAULT_PRODUCERS.get(key.dataType)
   if (type === undefined || type !== key.producer || set.has(type)) return false
-  set.inject(type, `required by ${keyText(key)}`)
+  const renamed = producersOf(set, key)
+  if (renamed !== '') problems.warn(`\`${consumer.entry.name}\` does not read ${renamed} but the producer \`${type}\`, which is added: name the producer in its parameters, if it should`, consumer.entry.cursor?.place)
+  set.inject(type, `\`${consumer.entry.name}\` requires ${keyText(key)}`)
   return true
 }
 
@@ -51,8 +53,12 @@ const missingText = (set: PluginSet, key: DataKey<unknown>, consumer: MadePlugin
   const what = `\`${consumer.entry.name}\` requires ${keyText(key)}, which no plugin produces`
   const named = set.get(key.producer)
   if (named !== undefined) return `${what}: \`${key.producer}\` is a ${named.type.type}`
-  const others = set.all.filter((made) => producedKeys(made).some(({ dataType }) => dataType === key.dataType)).map(({ entry }) => `\`${entry.name}\``)
-  if (others.length > 0) return `${what}; ${others.join(' and ')} produces data of this kind: name it in the parameters of \`${consumer.entry.name}\``
+  const others = producersOf(set, key)
+  if (others !== '') return `${what}; ${others} produces data of this kind: name it in the parameters of \`${consumer.entry.name}\``
   const type = DEFAULT_PRODUCERS.get(key.dataType)
   return type === undefined ? what : `${what}; a ${type} named \`${key.producer}\` would`
 }
+
+/** Those who produce data of this kind under another name. */
+const producersOf = (set: PluginSet, key: DataKey<unknown>): string =>
+  set.all.filter((made) => producedKeys(made).some(({ dataType }) => dataType === key.dataType)).map(({ entry }) => `\`${entry.name}\``).join(' and ')

@@ -21,8 +21,8 @@ const OLD_BOOLEANS: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
   identify: (value) => typeof value === 'boolean',
-  test: /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/,
-  resolve: (text) => /^(?:y|on)/i.test(text),
+  test: /^(?:yes|Yes|YES|on|On|ON|no|No|NO|off|Off|OFF)$/,
+  resolve: (text) => /^(?:yes|on)$/i.test(text),
 }
 
 /**
