@@ -68,6 +68,21 @@ export interface PrefixCacheMatchInfo {
   readonly mediaMatchBlocks?: number | undefined
 }
 
+/** A match whose cached blocks are those that match, unless set apart. Values are shared between endpoints: never change one. */
+export const prefixCacheMatchInfo = (
+  matchBlocks: number,
+  totalBlocks: number,
+  blockSizeTokens: number,
+  more: Partial<Pick<PrefixCacheMatchInfo, 'cachedBlockCount' | 'cachedBlocksByTier' | 'mediaMatchBlocks'>> = {},
+): PrefixCacheMatchInfo => ({
+  matchBlocks,
+  totalBlocks,
+  blockSizeTokens,
+  cachedBlockCount: more.cachedBlockCount ?? matchBlocks,
+  cachedBlocksByTier: more.cachedBlocksByTier,
+  mediaMatchBlocks: more.mediaMatchBlocks,
+})
+
 /** Requests and tokens assigned to an endpoint and not released. Whole, never negative. */
 export interface InFlightLoad {
   readonly requests: number

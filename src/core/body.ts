@@ -25,6 +25,13 @@ export interface Turn {
   readonly content: string | readonly Part[]
 }
 
+/** One item of OpenAI's conversations API; empty and null stand for absent. */
+export interface ConversationItem {
+  readonly type: string
+  readonly role: string
+  readonly content: Json
+}
+
 /** A tool as Anthropic's API has it; the schema is its JSON exactly as sent, undefined where absent. */
 export interface MessagesTool {
   readonly name: string
@@ -49,7 +56,8 @@ export type InferenceBody =
   | { readonly kind: 'completions'; readonly prompt: PromptInput; readonly cacheSalt: string }
   | { readonly kind: 'embeddings'; readonly input: PromptInput; readonly cacheSalt: string }
   | { readonly kind: 'responses'; readonly input: Json; readonly instructions: Json; readonly tools: Json; readonly cacheSalt: string }
-  | { readonly kind: 'conversations'; readonly items: Json; readonly cacheSalt: string }
+  /** `items` is undefined where absent. */
+  | { readonly kind: 'conversations'; readonly items: readonly ConversationItem[] | undefined; readonly cacheSalt: string }
   | {
       readonly kind: 'messages'
       /** Blocks are its text blocks, joined by whoever reads them. */

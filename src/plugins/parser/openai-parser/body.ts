@@ -1,4 +1,4 @@
-import { badRequest, type InferenceBody, type Json, type Part, type Turn } from '../../../core/body.ts'
+import { badRequest, type ConversationItem, type InferenceBody, type Json, type Part, type Turn } from '../../../core/body.ts'
 import { given, isList, isObject, type JsonObject, listOf, objectOf, promptInputOf, textOf } from '../json-request.ts'
 
 export type OpenaiApi = 'chat' | 'completions' | 'embeddings' | 'responses' | 'conversations' | 'images'
@@ -19,7 +19,7 @@ export const openaiBody = (api: OpenaiApi, object: JsonObject): InferenceBody =>
     case 'responses':
       return { kind: api, input: anyOf(object, 'input'), instructions: anyOf(object, 'instructions'), tools: anyOf(object, 'tools'), cacheSalt }
     case 'conversations':
-      return { kind: api, items: anyOf(object, 'items'), cacheSalt }
+      return { kind: api, items: given(object, 'items') === undefined ? undefined : listOf(object, 'items').map(itemOf), cacheSalt }
     case 'images':
       return { kind: api, prompt: textOf(object, 'prompt'), cacheSalt }
   }
@@ -43,6 +43,12 @@ const REQUIRED: Readonly<Record<OpenaiApi, readonly [name: string, what: string]
 }
 
 const anyOf = (object: JsonObject, name: string): Json => given(object, name) ?? null
+
+const itemOf = (item: Json, index: number): ConversationItem => {
+  const place = `items[${index}].`
+  if (!isObject(item)) throw badRequest(`items[${index}] must be an object`)
+  return { type: textOf(item, 'type', place), role: textOf(item, 'role', place), content: anyOf(item, 'content') }
+}
 
 const turnOf = (message: Json, index: number): Turn => {
   const place = `messages[${index}].`
