@@ -1,0 +1,235 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { EndCause } from '../../core/request.ts'
+import { announcesTooMuch, readBody } from './body-reader.ts'
+import type { BodyResult } from './body-reader.ts'
+import { sendError, sendErrorWhileReading } from './client-answer.ts'
+import { Completion } from './completion.ts'
+import type { Connections } from './connections.ts'
+import type { ErrorAnswer } from './error-response.ts'
+import { attemptHeaders, readClientHeaders } from './header-policy.ts'
+import type { ClientHeaders } from './header-policy.ts'
+import type { Preparation, Prepared } from './preparation.ts'
+import { upstreamBody } from './request-body.ts'
+import { originForm } from './routes.ts'
+import { requestInput } from './request-input.ts'
+import type { Answer, AttemptFailure, DoorAnswer, ResponseEnd, Routed, SchedulerPort } from './scheduler-port.ts'
+import { ResponseRelay } from './response-relay.ts'
+
+/** What the exchanges of one front door share. */
+export interface ExchangeParts {
+  readonly scheduler: SchedulerPort
+  readonly preparation: Preparation
+  readonly connections: Connections
+  readonly bodyLimitBytes: number
+  /** Ask streams for their usage although the client did not, and keep the frame from it. */
+  readonly forcesUsage: boolean
+  /** The engine's key of an exchange has become known. */
+  keyed(key: number, exchange: Exchange): void
+  finished(exchange: Exchange, key: number | undefined): void
+  /** A used connection turned out to be closed and the request went over a new one. */
+  stale(): void
+  failed(error: unknown): void
+}
+
+/** How an exchange ended, seen from the scheduler. */
+type Ending =
+  | { readonly kind: 'ended'; readonly attempt: number; readonly end: ResponseEnd }
+  | { readonly kind: 'aborted'; readonly cause: EndCause }
+  /** The scheduler knows it already, or never knew of the request. */
+  | { readonly kind: 'untold' }
+
+const UNTOLD: Ending = { kind: 'untold' }
+
+/** Causes after which another endpoint may be asked, as long as the client has no byte. */
+const RETRYABLE: ReadonlySet<AttemptFailure> = new Set(['connect', 'reset', 'truncated', 'unavailable'])
+
+/** One request of a client: from its head to the last byte of its response. */
+export class Exchange {
+  readonly requestId: string
+  readonly #parts: ExchangeParts
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #path: string
+  readonly #headers: ClientHeaders
+  readonly #over: Completion<Ending>
+  #key: number | undefined
+  #isReceived = false
+  #isAbortTold = false
+  #body: Buffer | undefined
+  #prepared: Prepared | undefined
+  #relay: ResponseRelay | undefined
+
+  /** `path` is the claimed path, without query. */
+  constructor(parts: ExchangeParts, request: IncomingMessage, response: ServerResponse, path: string, requestId: string) {
+    this.#parts = parts
+    this.#request = request
+    this.#response = response
+    this.#path = path
+    this.#headers = readClientHeaders(request.rawHeaders)
+    this.requestId = requestId
+    this.#over = new Completion((ending) => {
+      this.#close(ending)
+    })
+    response.once('close', () => {
+      this.#over.settle(this.#isReceived ? { kind: 'aborted', cause: 'client-disconnect' } : UNTOLD)
+    })
+  }
+
+  /** `expectsContinue`: the client waits for a word before it sends its body. */
+  start(expectsContinue: boolean): void {
+    if (announcesTooMuch(this.#headers.all.get('content-length'), this.#parts.bodyLimitBytes)) {
+      this.#refuse(this.#tooLarge(), true)
+      return
+    }
+    if (expectsContinue) this.#response.writeContinue()
+    readBody(this.#request, this.#parts.bodyLimitBytes, (result) => {
+      this.#read(result)
+    })
+  }
+
+  /** Ends it with an answer of its owner's. The scheduler is told only where `cause` is given. */
+  stop(answer: DoorAnswer, cause?: EndCause): void {
+    if (this.#over.isSettled) return
+    const relay = this.#relay
+    if (relay?.hasBegun === true) relay.breakOff(answer)
+    else this.#sendError(answer)
+    this.#over.settle(cause === undefined || !this.#isReceived ? UNTOLD : { kind: 'aborted', cause })
+  }
+
+  #read(result: BodyResult): void {
+    if (this.#over.isSettled) return
+    if (result === 'left') {
+      this.#over.settle(UNTOLD)
+      this.#response.destroy()
+      return
+    }
+    if (result === 'too-large') {
+      this.#refuse(this.#tooLarge(), true)
+      return
+    }
+    const prepared = this.#parts.preparation.prepare(this.#path, this.#headers.all, result)
+    if (prepared.kind === 'refused') {
+      this.#refuse(prepared, false)
+      return
+    }
+    this.#body = result
+    this.#prepared = prepared
+    this.#receive(prepared, result.length)
+  }
+
+  #receive(prepared: Prepared, bodyBytes: number): void {
+    this.#isReceived = true
+    const input = requestInput(this.requestId, this.#headers, prepared, bodyBytes)
+    const answer = this.#parts.scheduler.receive(input, (key) => {
+      this.#accepted(key)
+    })
+    this.#await(answer)
+  }
+
+  #await(answer: Promise<Answer>): void {
+    answer.then(
+      (value) => {
+        this.#answered(value)
+      },
+      (error: unknown) => {
+        this.#parts.failed(error)
+        this.stop({ status: 500, code: 'Internal', reason: '', message: 'the scheduler failed' }, 'error')
+      },
+    )
+  }
+
+  #accepted(key: number): void {
+    if (this.#key !== undefined) return
+    this.#key = key
+    if (this.#over.isSettled) this.#tellAborted()
+    else this.#parts.keyed(key, this)
+  }
+
+  #answered(answer: Answer): void {
+    if (answer.kind === 'rejected' && this.#key === undefined) this.#key = answer.request
+    else if (answer.kind === 'routed') this.#accepted(answer.request)
+    if (this.#over.isSettled) return
+    if (answer.kind === 'rejected') this.stop(answer)
+    else this.#send(answer)
+  }
+
+  #send(route: Routed): void {
+    const { connections, scheduler, forcesUsage } = this.#parts
+    const prepared = this.#prepared
+    const original = this.#body
+    if (prepared === undefined || original === undefined) return
+    const isRewritten = prepared.rewritable && route.targetModel !== '' && route.targetModel !== prepared.model
+    const change = { model: isRewritten ? route.targetModel : undefined, forceUsage: forcesUsage }
+    const { bytes, hidesUsage } = upstreamBody(original, prepared.api, prepared.streaming, change)
+    const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage ? CODED : undefined)
+    const upstream = { hostPort: route.endpoint.hostPort, method: 'POST' as const, path: originForm(this.#request.url ?? this.#path), headers, body: bytes }
+    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, hidesUsage }, {
+      sent: () => {
+        scheduler.sent(route.request, route.attempt)
+      },
+      started: (status, streaming) => {
+        this.#body = undefined
+        scheduler.started(route.request, route.attempt, status, streaming)
+      },
+      progressed: (tokens) => {
+        scheduler.progressed(route.request, tokens)
+      },
+      ended: (end) => {
+        this.#over.settle({ kind: 'ended', attempt: route.attempt, end })
+      },
+      failed: (cause, status) => {
+        this.#attemptFailed(route, cause, status, relay.hasBegun)
+      },
+      refused: (message) => {
+        this.stop({ status: 400, code: 'BadRequest', reason: '', message }, 'error')
+      },
+    })
+    this.#relay = relay
+    relay.start(connections, upstream, this.#parts.stale)
+  }
+
+  #attemptFailed(route: Routed, cause: AttemptFailure, status: number, hasBegun: boolean): void {
+    const isRetryable = !hasBegun && RETRYABLE.has(cause)
+    this.#await(this.#parts.scheduler.attemptFailed(route.request, route.attempt, route.endpoint.id, cause, status, isRetryable))
+  }
+
+  #refuse(answer: ErrorAnswer, isReading: boolean): void {
+    if (isReading) sendErrorWhileReading(this.#response, this.requestId, answer)
+    else this.#sendError(answer)
+    this.#over.settle(UNTOLD)
+  }
+
+  #sendError(answer: ErrorAnswer): void {
+    sendError(this.#response, this.requestId, answer)
+  }
+
+  #tooLarge(): ErrorAnswer {
+    const message = `the body is larger than ${this.#parts.bodyLimitBytes} bytes`
+    return { status: 413, code: 'body_too_large', message }
+  }
+
+  #close(ending: Ending): void {
+    try {
+      if (ending.kind === 'ended' && this.#key !== undefined) this.#parts.scheduler.ended(this.#key, ending.attempt, ending.end)
+      else if (ending.kind === 'aborted') this.#tellAborted()
+    } finally {
+      this.#body = undefined
+      try {
+        this.#relay?.abort()
+      } finally {
+        this.#parts.finished(this, this.#key)
+      }
+    }
+  }
+
+  /** Once, and as soon as the scheduler's key of the request is known. */
+  #tellAborted(): void {
+    const ending = this.#over.value
+    if (this.#isAbortTold || this.#key === undefined || ending?.kind !== 'aborted') return
+    this.#isAbortTold = true
+    this.#parts.scheduler.aborted(this.#key, ending.cause)
+  }
+}
+
+/** A frame can only be kept from the client in a response that is not compressed. */
+const CODED: ReadonlySet<string> = new Set(['accept-encoding'])
