@@ -1,0 +1,34 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { SignalboxError } from '../../core/errors.ts'
+import { JournalWriting } from './journal-writing.ts'
+import type { FromWriter, ToWriter, WriterWorkerData } from './writer-protocol.ts'
+
+const MICROS_PER_MS = 1000
+
+function post(message: FromWriter): void {
+  parentPort?.postMessage(message)
+  if (message.type === 'closed') parentPort?.close()
+}
+
+function start(): void {
+  const writing = new JournalWriting(workerData as WriterWorkerData, Date.now() * MICROS_PER_MS, post)
+  parentPort?.on('message', (message: ToWriter) => {
+    switch (message.type) {
+      case 'records':
+        writing.receive(message.chunk)
+        return
+      case 'follower-gone':
+        writing.dropFollower()
+        return
+      case 'close':
+        writing.close()
+    }
+  })
+}
+
+try {
+  start()
+} catch (error) {
+  const code = error instanceof SignalboxError ? error.code : 'journal-write'
+  post({ type: 'refused', code, message: error instanceof Error ? error.message : String(error) })
+}
