@@ -40,15 +40,12 @@ export const profileDecision = (run: ProfileRun): ProfileDecision => ({
   error: run.error,
 })
 
-/** Folds a run into a digest: who was offered, who survived each filter, every score, total and age. */
+/** Folds a run into a digest: who was offered, who survived each filter, every score, every draw. Totals follow from the scores. */
 export const digestRun = (digest: Digest, run: ProfileRun): void => {
-  digest.text(run.profile.name).word(run.candidates.length)
-  for (const endpoint of run.candidates) digest.word(endpoint.life)
-  for (const { survivors } of run.filters) {
-    digest.word(survivors.length)
-    if (survivors !== run.candidates) for (const endpoint of survivors) digest.word(endpoint.life)
-  }
-  if (run.numbers !== undefined) digest.numbers(run.numbers.numbers, run.numbers.offset, (run.profile.scorers.length + 2) * run.survivors.length)
+  digest.text(run.profile.name)
+  for (const { survivors } of run.filters) digest.lives(survivors)
+  digest.lives(run.candidates)
+  if (run.numbers !== undefined) digest.numbers(run.numbers.numbers, run.numbers.offset, run.profile.scorers.length * run.survivors.length)
   for (const draw of run.draws) digest.number(draw)
 }
 
