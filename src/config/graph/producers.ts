@@ -56,7 +56,7 @@ const missingText = (set: PluginSet, key: DataKey<unknown>, consumer: MadePlugin
   const others = producersOf(set, key)
   if (others !== '') return `${what}; ${others} produces data of this kind: name it in the parameters of \`${consumer.entry.name}\``
   const type = DEFAULT_PRODUCERS.get(key.dataType)
-  return type === undefined ? what : `${what}; a ${type} named \`${key.producer}\` would`
+  return type === undefined ? what : `${what}; a plugin of type ${type} named \`${key.producer}\` would`
 }
 
 /** Those who produce data of this kind under another name. */
