@@ -86,9 +86,10 @@ export class Service implements Sink {
     this.#settle()
   }
 
-  /** No further token comes out after this. */
+  /** Aborts everything; no further token comes out after this. */
   stop(): void {
     this.#stopped = true
+    for (const id of [...this.#active.keys()]) this.abort(id)
     clearTimeout(this.#timer)
   }
 

@@ -40,7 +40,7 @@ export interface EndpointTiming {
 /** Roughly one accelerator with an 8-billion-parameter model; half a million tokens of KV cache. */
 export const DEFAULT_TIMING: EndpointTiming = {
   overheadMs: 4,
-  prefillTokensPerSecond: 25_000,
+  prefillTokensPerSecond: 32_000,
   decodeStepMs: 20,
   decodeStepMsPerSequence: 0.25,
   prefillInterference: 1.3,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { request } from 'undici'
 import { replaceFile, readPoolRecord, stateFileOf } from './pool-file.ts'
 import type { PoolRecord } from './pool-file.ts'
@@ -60,7 +60,7 @@ export async function launchPool(
   const stateFile = stateFileOf(options.endpointsFile)
   const logFile = stateFile.replace(/\.json$/, '.log')
   await replaceFile(logFile, '')
-  const log = await open(logFile, 'a+')
+  const log = await open(logFile, 'a')
   try {
     const [command, ...first] = program
     const child = spawn(command, [...first, ...simulateArguments(options)], {
@@ -76,7 +76,7 @@ export async function launchPool(
     if (child.connected) child.disconnect()
     child.unref()
     const record = ready ? await readPoolRecord(stateFile) : undefined
-    if (record === undefined) throw new Error(`the simulated pool did not start: ${(await log.readFile('utf8')).slice(-2000).trim()}`)
+    if (record === undefined) throw new Error(`the simulated pool did not start: ${(await readFile(logFile, 'utf8')).slice(-2000).trim()}`)
     return record
   } finally {
     await log.close()
