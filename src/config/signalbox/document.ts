@@ -14,7 +14,7 @@ export const readSettings = (document: Cursor | undefined, flags: ReadonlyMap<st
   const names = settingKeys.map((key) => SETTINGS[key].name)
   if (document?.hasOnly(['apiVersion', 'kind', ...names]) === true) checkVersion(document)
   for (const flag of flags.keys()) {
-    if (!names.includes(flag)) problems.error('usage', `unknown setting \`--${flag}\`${didYouMean(flag, names)}`)
+    if (!names.includes(flag)) problems.error('usage', `unknown setting \`--${flag}\`${didYouMean(`--${flag}`, names.map((name) => `--${name}`))}`)
   }
   const entries = settingKeys.map((key) => [key, readSetting(SETTINGS[key] as Setting<unknown>, document, flags, problems)])
   const settings = Object.fromEntries(entries) as SignalboxSettings
