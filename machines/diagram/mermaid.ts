@@ -54,8 +54,8 @@ class Drawing {
   lines(): string[] {
     const root = this.#nodes.get('')
     if (root === undefined) return []
-    const isDrawnAsState = root.kind === 'parallel'
-    return isDrawnAsState ? this.#state(root, 1) : [...this.#inside(root, 1)]
+    const isDrawnAsState = root.kind === 'parallel' || this.#remarks(root).length > 0
+    return isDrawnAsState ? this.#state(root, 1) : this.#inside(root, 1)
   }
 
   /** The state's own lines: its name, what it does by itself, and what lies inside. */

@@ -37,44 +37,59 @@ export interface Subject {
 
 interface Run {
   readonly interpreter: Interpreter<TestActor, TestEvent>
-  readonly actor: MaskedActor
+  readonly actor: WatchedActor
+}
+
+interface WatchedActor extends TestActor {
+  mask: number
   readonly trace: unknown[]
 }
 
-interface MaskedActor extends TestActor {
-  mask: number
-}
-
-/** Makes both interpreters, lets both take the commands, and compares after each. */
+/** Lets both interpreters take the commands, and compares after each. */
 export function expectAgreement(subject: Subject, story: readonly Command[]): void {
-  const runs = [compile as Make, createXStateInterpreter as Make].map((make) => begin(subject, make))
-  const [table, xstate] = runs as [Run, Run]
-  expect(table.interpreter.states).toEqual(xstate.interpreter.states)
-  expect(table.interpreter.timers).toEqual(xstate.interpreter.timers)
-  expectSame(subject, table, xstate)
+  const runs = interpretersOf(subject).map(begin) as [Run, Run]
+  expectSame(subject, runs)
   for (const command of story) {
     const results = runs.map((run) => outcome(() => perform(subject, run, command)))
     expect(results[0]).toEqual(results[1])
     // After an error an actor may be anything.
     if (typeof results[0] === 'string') return
-    expectSame(subject, table, xstate)
+    expectSame(subject, runs)
   }
 }
 
-function begin(subject: Subject, make: Make): Run {
-  const trace: unknown[] = []
+const made = new WeakMap<Subject, readonly Interpreter<TestActor, TestEvent>[]>()
+
+/** Both, made once per subject: an interpreter knows nothing of earlier actors. */
+function interpretersOf(subject: Subject): readonly Interpreter<TestActor, TestEvent>[] {
+  const known = made.get(subject)
+  if (known !== undefined) return known
+  const both = [compile as Make, createXStateInterpreter as Make].map((make) => makeWatched(subject, make))
+  expect(both[0]?.states).toEqual(both[1]?.states)
+  expect(both[0]?.timers).toEqual(both[1]?.timers)
+  made.set(subject, both)
+  return both
+}
+
+function makeWatched(subject: Subject, make: Make): Interpreter<TestActor, TestEvent> {
   const observer: Observer<TestActor> = {
-    transition: (actor, transition) => trace.push({ ...transition, stateThen: actor.state, actions: actor.actions.length }),
+    transition: (actor, transition) => {
+      const { trace, state, actions } = actor as WatchedActor
+      trace.push({ ...transition, stateThen: state, actions: actions.length })
+    },
   }
   // What a guard answers changes with every action, so that its looks must come in the right order.
   const guards = subject.guards.map((name, index) => {
-    const guard = (actor: TestActor): boolean => (((actor as MaskedActor).mask >> ((index + actor.actions.length) % 16)) & 1) === 1
+    const guard = (actor: TestActor): boolean => (((actor as WatchedActor).mask >> ((index + actor.actions.length) % 16)) & 1) === 1
     return [name, guard] as const
   })
-  const host = recording(subject.actions, Object.fromEntries(guards), subject.delays)
-  const run = { interpreter: make(subject.machine, host, observer), actor: { ...testActor(), mask: 0 }, trace }
-  run.interpreter.start(run.actor)
-  return run
+  return make(subject.machine, recording(subject.actions, Object.fromEntries(guards), subject.delays), observer)
+}
+
+function begin(interpreter: Interpreter<TestActor, TestEvent>): Run {
+  const actor = { ...testActor(), mask: 0, trace: [] }
+  interpreter.start(actor)
+  return { interpreter, actor }
 }
 
 function perform(subject: Subject, { interpreter, actor }: Run, command: Command): boolean {
@@ -107,10 +122,13 @@ function outcome(act: () => boolean): boolean | string {
   }
 }
 
-function expectSame(subject: Subject, table: Run, xstate: Run): void {
-  expect(seen(table.interpreter, table.actor)).toEqual(seen(xstate.interpreter, xstate.actor))
-  expect(table.trace).toEqual(xstate.trace)
-  for (const type of [...subject.events, 'no such event']) {
-    expect(table.interpreter.accepts(table.actor, type)).toBe(xstate.interpreter.accepts(xstate.actor, type))
-  }
+function expectSame(subject: Subject, [table, xstate]: readonly [Run, Run]): void {
+  const all = ({ interpreter, actor }: Run): unknown => ({
+    seen: seen(interpreter, actor),
+    trace: actor.trace,
+    accepts: [...subject.events, 'no such event'].map((type) => interpreter.accepts(actor, type)),
+  })
+  expect(all(table)).toEqual(all(xstate))
+  // What was compared need not be compared again.
+  for (const { actor } of [table, xstate]) actor.trace.length = 0
 }

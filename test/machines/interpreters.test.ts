@@ -185,13 +185,12 @@ describe.each(interpreters)('%s', (_name, make: Make) => {
   })
 
   it('keeps nothing of 10,000 actors that were released, and nothing of 1,000 that were dropped', async () => {
-    const { interpreter } = given(make, request, { isAdmitted: true, isProduced: true, isRouted: true })
+    const { interpreter } = given(make, request)
     const run = (count: number, release: boolean): WeakRef<TestActor>[] =>
       Array.from({ length: count }, (_, index) => {
         const actor = testActor()
         interpreter.start(actor)
-        interpreter.send(actor, { type: 'receive' })
-        if (index % 2 === 0) interpreter.send(actor, { type: 'ended' })
+        if (index % 2 === 0) interpreter.send(actor, { type: 'abort' })
         if (release) interpreter.release(actor)
         return new WeakRef(actor)
       })

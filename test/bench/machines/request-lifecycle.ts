@@ -11,7 +11,9 @@ import { createActor } from 'xstate'
 import { compile } from '../../../machines/interpreter/compile.ts'
 import type { ActorRecord, Implementations, Interpreter } from '../../../machines/interpreter/interpreter.ts'
 import { createXStateInterpreter } from '../../../machines/interpreter/xstate-actors.ts'
+import { namedGuards } from '../../../machines/interpreter/names.ts'
 import { REQUEST_ACTIONS, REQUEST_GUARDS, requestMachine } from '../../../machines/request/machine.ts'
+import type { RequestAction, RequestDelay, RequestGuard } from '../../../machines/request/machine.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -32,16 +34,17 @@ const ROUNDS = 9
 const count = (request: Request): void => {
   request.actions += 1
 }
-const guards: Record<string, (request: Request) => boolean> = {
-  ...Object.fromEntries(REQUEST_GUARDS.map((name) => [name, () => false])),
+const guards = {
+  ...namedGuards(REQUEST_GUARDS),
   isAdmitted: () => true,
   isProduced: () => true,
-  picksDecode: (request) => request.stages === 0,
-  isRouted: (request) => request.stages > 0,
+  picksDecode: (request: Request) => request.stages === 0,
+  isRouted: (request: Request) => request.stages > 0,
 }
-const implementations: Implementations<Request, Event> = {
+const actions = Object.fromEntries(REQUEST_ACTIONS.map((name) => [name, count])) as Record<RequestAction, typeof count>
+const implementations: Implementations<Request, Event, RequestAction, RequestGuard, RequestDelay> = {
   actions: {
-    ...Object.fromEntries(REQUEST_ACTIONS.map((name) => [name, count])),
+    ...actions,
     runStage: (request) => {
       request.actions += 1
       request.stages += 1
