@@ -27,6 +27,7 @@ export interface AttemptListener {
 const DISCARD_BYTES_MAX = 64 * 1024
 
 const INVALID_REQUEST: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
+const MALFORMED: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
 const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
 /**
@@ -150,5 +151,4 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
 /** What came is not HTTP, or more of it than is taken. */
 const isMalformed = (error: Error, code: unknown): boolean =>
-  (typeof code === 'string' && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')) ||
-  error.message.startsWith('bad ')
+  error.name === 'HTTPParserError' || MALFORMED.has(code) || error.message.startsWith('bad ')
