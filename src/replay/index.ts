@@ -1,9 +1,11 @@
 /** signalbox/replay: do again what a journal holds, compare, explain. */
 export { compareDecisions } from './divergence.ts'
 export type { Divergence } from './divergence.ts'
+export { engineOptions } from './engine-options.ts'
 export { encodeState, engineAt } from './engine-at.ts'
 export { explain } from './explain.ts'
 export type { Explanation } from './explain.ts'
+export type { ProfileReceipt, Receipt } from '../wire/decision.ts'
 export { Follower } from './follower.ts'
 export { finish, recover } from './recover.ts'
 export { replayJournal } from './replay-journal.ts'

@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander'
+import { openJournal, pluginModules } from '../app/reading.ts'
+import { engineOptions, finish, replayJournal } from '../replay/index.ts'
+import type { Divergence, Replayed } from '../replay/index.ts'
+import { countFrom, exitOnUsage } from './arguments.ts'
+import { EXIT, json, outcome } from './outcome.ts'
+import { Progress } from './progress.ts'
+
+interface Flags {
+  readonly from?: number
+  readonly until?: number
+  readonly interpreter: 'table' | 'xstate'
+  readonly plugins?: readonly string[]
+  readonly json?: boolean
+}
+
+/** `signalbox replay`: does every decision of a journal come out the same again? */
+export const replayCommand = (): Command =>
+  exitOnUsage(new Command('replay'))
+    .description('decide every record of a journal again and compare; stops at the first difference')
+    .argument('<journal>', 'journal.sqlite, the folder it is in, or an exported .sbj file')
+    .option('--from <position>', 'begin at the newest base at or before this position (default: the oldest base)', countFrom(0))
+    .option('--until <position>', 'stop after this position', countFrom(1))
+    .addOption(new Option('--interpreter <name>', 'what runs the state machines').choices(['table', 'xstate']).default('table'))
+    .option('--plugins <module>', 'a module of your own that exports pluginTypes; may be given several times', (module: string, before: readonly string[] = []) => [...before, module])
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExit code: 0 no difference, 1 a difference or a damaged journal, 2 wrong usage.')
+    .action((path: string, flags: Flags) => outcome(() => replay(path, flags)))
+
+const replay = async (path: string, flags: Flags): Promise<number> => {
+  const reader = openJournal(path)
+  try {
+    const options = engineOptions(await pluginModules(flags.plugins ?? []), { interpreter: flags.interpreter, receiptBytes: RECEIPT_BYTES })
+    const progress = new Progress('replay', flags.until ?? reader.lastPosition())
+    let result: Replayed | undefined
+    let seconds = 0
+    try {
+      result = finish(replayJournal(options, reader, { from: flags.from, until: flags.until }), (position) => progress.at(position))
+    } finally {
+      seconds = progress.end()
+    }
+    process.stdout.write(flags.json === true ? json({ ...result, seconds }) : text(result, seconds))
+    return result.divergence === undefined ? EXIT.right : EXIT.found
+  } finally {
+    reader.close()
+  }
+}
+
+/** A replay reads no receipts: it needs room for one. */
+const RECEIPT_BYTES = 1024 * 1024
+
+const text = ({ from, to, records, decisions, basesCompared, divergence }: Replayed, seconds: number): string => {
+  const rate = seconds === 0 ? '' : `, ${Math.round(records / seconds).toLocaleString('en')} records/s`
+  const head = `${records.toLocaleString('en')} records after position ${from} up to ${to}, ${decisions.toLocaleString('en')} decisions, ${basesCompared} states compared in ${seconds.toFixed(2)} s${rate}\n`
+  return head + (divergence === undefined ? '0 divergences\n' : divergenceText(divergence))
+}
+
+const divergenceText = ({ position, field, journalSays, codeSays }: Divergence): string =>
+  `1 divergence, at position ${position}\n  ${field}\n  journal says   ${journalSays}\n  code now says  ${codeSays}\n`

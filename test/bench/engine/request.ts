@@ -1,0 +1,87 @@
+/**
+ * One whole request under pd-epp-config at 128 endpoints: received, sent, started, progressed, ended; decision, records
+ * encoded; then what 100,000 live requests keep. `node test/bench/engine/request.ts`
+ */
+import { Writer } from '../../../src/wire/runtime.ts'
+import { appendRecord } from '../../../src/journal/record.ts'
+import { disaggregated } from '../../story/configuration.ts'
+import { ended, progressed, prompt, received, sent, started } from '../../story/inputs.ts'
+import { World } from '../../story/world.ts'
+import type { Input } from '../../../src/wire/input.ts'
+import { microseconds, report, retained } from '../harness.ts'
+import type { Figure } from '../harness.ts'
+import { joinFleet } from './fleets.ts'
+
+const ENDPOINTS = 128
+const LIVE = 100_000
+/** Tokens of a prompt: 128 blocks of 64. */
+const TOKENS = 8192
+
+/** A world that forgets what it did: the bench keeps no journal. */
+const quietWorld = (): World => {
+  const world = new World(disaggregated(16))
+  joinFleet(world, ENDPOINTS)
+  world.records.length = 0
+  world.effects.length = 0
+  return world
+}
+
+/** Prompts that share their first half with one in eight others. */
+const arrival = (i: number): Input => received(`request-${i}`, {
+  requestId: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+  bodyBytes: TOKENS * 4,
+  shape: { tokenized: true, prompts: [prompt(TOKENS, Array.from({ length: 64 }, (_, block) => (i % 8) * 64 + block + 1), 1_000_000 + i * 64)], problem: '' },
+})
+
+/** Figures of this bench. */
+export const figures = (): Figure[] => {
+  const world = quietWorld()
+  const writer = new Writer(1 << 20)
+  let bytes = 0
+  let requests = 0
+  let key = 0
+  const take = (input: Input): void => {
+    world.at += 10
+    const { record } = world.engine.step(input, world.at)
+    if (input.input?.kind === 'requestReceived') key = record.position
+    const before = writer.length
+    appendRecord(record, writer)
+    bytes += writer.length - before
+    if (writer.length > 1 << 19) writer.finish()
+  }
+  const arrivals = Array.from({ length: 2000 }, (_, i) => arrival(i))
+  const one = microseconds(2000, (i) => {
+    take(structuredCloneOf(arrivals[i % arrivals.length] as Input))
+    take(sent(key))
+    take(started(key))
+    take(progressed(key, 10))
+    take(ended(key))
+    requests += 1
+  }, 5)
+  return [
+    { name: 'one request, all its inputs, decision, records encoded', value: one, unit: 'µs', goal: 30 },
+    { name: 'journal bytes a request (8,192-token prompt, 128 block keys)', value: bytes / requests, unit: 'bytes' },
+    ...liveFigures(),
+  ]
+}
+
+/** The engine takes an input for its own: each request needs one that nothing else holds. */
+const structuredCloneOf = (input: Input): Input => (input.input === undefined ? input : { input: { ...input.input } as NonNullable<Input['input']> })
+
+const liveFigures = (): Figure[] => {
+  const { bytes, kept } = retained(() => {
+    const world = quietWorld()
+    for (let i = 0; i < LIVE; i += 1) {
+      world.at += 10
+      const { record } = world.engine.step(arrival(i), world.at)
+      world.engine.step(sent(record.position), world.at)
+      if (i % 2 === 0) world.engine.step(started(record.position), world.at)
+    }
+    return world
+  })
+  const empty = retained(() => quietWorld())
+  const live = kept.engine.view.requests.size
+  return [{ name: `${live.toLocaleString('en')} live requests, half of them streaming`, value: (bytes - empty.bytes) / 1e6, unit: 'MB', goal: 150 }]
+}
+
+if (import.meta.main) report('One request under pd-epp-config at 128 endpoints', figures())
