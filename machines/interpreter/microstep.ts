@@ -19,21 +19,21 @@ export interface Microstep {
   readonly raised: readonly string[]
 }
 
-/** The transitions that are left when those that would leave the same state are settled: the inner source wins, else the first. */
+/**
+ * The transitions that are left when several would leave the same state: the first in document order. That an
+ * inner state goes before an outer one is settled by then: transitions taken together come from different regions.
+ */
 export function conflictFree(
   transitions: readonly ChartTransition[],
   active: ReadonlySet<ChartState>,
 ): readonly ChartTransition[] {
-  let kept: ChartTransition[] = []
-  for (const candidate of transitions) {
-    const exits = exitSet([candidate], active)
-    const rivals = kept.filter((other) => [...exitSet([other], active)].some((state) => exits.has(state)))
-    // In XState's reading the rivals before the one that wins are given up only if the candidate stays.
-    if (rivals.every((rival) => isBelow(candidate.source, rival.source))) {
-      kept = [...kept.filter((other) => !rivals.includes(other)), candidate]
-    }
-  }
-  return kept
+  const left = new Set<ChartState>()
+  return transitions.filter((transition) => {
+    const exits = exitSet([transition], active)
+    if ([...exits].some((state) => left.has(state))) return false
+    for (const state of exits) left.add(state)
+    return true
+  })
 }
 
 /** The microstep for transitions without conflict. */

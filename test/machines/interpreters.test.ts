@@ -236,6 +236,22 @@ describe('the two interpreters agree', () => {
     },
   })
 
+  const ends = { initial: 'one', states: { one: { on: { x: 'two' } }, two: { type: 'final' } } }
+  const regionsInRegions = machineOf({
+    initial: 'off',
+    states: {
+      off: { on: { go: 'all' } },
+      all: {
+        type: 'parallel',
+        onDone: { target: 'off', actions: 'a0' },
+        states: {
+          p: { type: 'parallel', onDone: { actions: 'a1' }, states: { x: ends, y: { ...ends, exit: 'a2' } } },
+          z: ends,
+        },
+      },
+    },
+  })
+
   const manyTargets = machineOf({
     type: 'parallel',
     on: { jump: { target: ['.x.two', '.y.three'], actions: 'a0' }, again: { target: '.x', reenter: true } },
@@ -272,6 +288,7 @@ describe('the two interpreters agree', () => {
 
   const subjects = [
     ['final states of regions', parallelFinals, ['go', 'x', 'y']],
+    ['final states of regions in regions', regionsInRegions, ['go', 'x']],
     ['several targets', manyTargets, ['jump', 'again']],
     ['wildcards and forbidden events', wildcards, ['known', 'forbidden', 'anything']],
     ['guards made of guards', combined, ['go']],

@@ -21,12 +21,6 @@ export function testActor(name = 'a'): TestActor {
   return { state: -1, name, actions: [], pending: new Map(), timerLog: [] }
 }
 
-/** Names used by a machine, found in its configuration: every string under `actions`, `entry`, `exit`, `guard`. */
-export interface Names {
-  readonly actions: readonly string[]
-  readonly guards: readonly string[]
-}
-
 export type GuardTable = Readonly<Record<string, (actor: TestActor, event: TestEvent) => boolean>>
 
 /** Implementations that record each action with the event that caused it, and keep the actor's pending timers. */
