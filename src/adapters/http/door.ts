@@ -95,6 +95,11 @@ export class HttpDoor {
     this.#server = this.#serve(options)
   }
 
+  /** How long the server waits, in ms: for the next request on a connection, and for a request's head. */
+  get timeouts(): { readonly keepAliveMs: number; readonly headersMs: number } {
+    return { keepAliveMs: this.#server.keepAliveTimeout, headersMs: this.#server.headersTimeout }
+  }
+
   /** Requests that have not ended. */
   get open(): number {
     return this.#open.size

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { BODY, CHAT, answers, closing, doorTo, messageOf, post, rawClient, rawUpstream, streams, token, upstream, DONE, STREAM_BODY } from './setting.ts'
 import type { Setting } from './setting.ts'
@@ -212,7 +213,7 @@ describe('an endpoint', () => {
   it('that answers before it has read the request is heard', async () => {
     const a = await upstream('a', () => undefined)
     a.server.removeAllListeners('request')
-    a.server.on('request', (_request, response: import('node:http').ServerResponse) => {
+    a.server.on('request', (_request, response: ServerResponse) => {
       answers(response, { early: true }, 422)
     })
     const setting = await doorTo([a.endpoint])
