@@ -94,6 +94,14 @@ export interface UncachedRequestTokens {
   readonly tokens: number
 }
 
+/** What a predictor expects of a request on an endpoint. */
+export interface LatencyPredictionInfo {
+  /** Milliseconds to the first token. */
+  readonly ttftMs: number
+  /** Milliseconds per output token after the first. */
+  readonly tpotMs: number
+}
+
 export const PREFIX_CACHE_MATCH_INFO: DataKey<PrefixCacheMatchInfo> = {
   dataType: 'PrefixCacheMatchInfoDataKey',
   producer: 'approx-prefix-cache-producer',
@@ -111,3 +119,10 @@ export const WAITING_QUEUE_SIZE: DataKey<number> = { dataType: 'WaitingQueueSize
 export const RUNNING_REQUESTS_SIZE: DataKey<number> = { dataType: 'RunningRequestsSize', producer: 'core-metrics-extractor' }
 export const ACTIVE_MODELS: DataKey<ReadonlyMap<string, number>> = { dataType: 'ActiveModels', producer: 'core-metrics-extractor' }
 export const WAITING_MODELS: DataKey<ReadonlyMap<string, number>> = { dataType: 'WaitingModels', producer: 'core-metrics-extractor' }
+export const LATENCY_PREDICTION_INFO: DataKey<LatencyPredictionInfo> = {
+  dataType: 'LatencyPredictionInfoDataKey',
+  producer: 'predicted-latency-producer',
+}
+/** These two come from other clusters; no producer of them is named. */
+export const MULTICLUSTER_KV_CACHE_USAGE: DataKey<number> = { dataType: 'llm-d.ai/multicluster-kv-cache-utilization', producer: '' }
+export const MULTICLUSTER_QUEUE_SIZE: DataKey<number> = { dataType: 'llm-d.ai/multicluster-queue-size', producer: '' }

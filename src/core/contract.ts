@@ -108,6 +108,29 @@ export interface EndpointEvents extends Plugin {
   endpointRemoved(endpoint: Endpoint): void
 }
 
+/** What one peer replica assigned or released; `opens` replaces all that was held for it. */
+export interface PeerLoadReport {
+  readonly replica: string
+  readonly opens: boolean
+  readonly assigned: readonly PeerAssignment[]
+  readonly released: readonly Pick<PeerAssignment, 'request' | 'attempt' | 'profile'>[]
+}
+/** A peer's request on an endpoint, told by id and incarnation; an empty incarnation matches any. */
+export interface PeerAssignment {
+  readonly request: number
+  readonly attempt: number
+  readonly profile: string
+  readonly endpoint: string
+  readonly incarnation: string
+  readonly promptTokens: number
+  readonly outputTokens: number
+}
+/** Learns what peer replicas have in flight. */
+export interface PeerLoads extends Plugin {
+  peerLoad(report: PeerLoadReport): void
+  peerGone(replica: string): void
+}
+
 /** Why a request is not served. `status` is the HTTP status, `reason` the value of x-llm-d-request-dropped-reason. */
 export interface Denial {
   readonly status: number

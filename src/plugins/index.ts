@@ -2,15 +2,18 @@ import type { PluginType } from '../core/contract.ts'
 import { alwaysDisaggMultimodalDecider } from './decider/always-disagg-multimodal-decider/index.ts'
 import { alwaysDisaggPdDecider } from './decider/always-disagg-pd-decider/index.ts'
 import { prefixBasedPdDecider } from './decider/prefix-based-pd-decider/index.ts'
+import { concurrencyDetector } from './detector/concurrency-detector/index.ts'
 import { utilizationDetector } from './detector/utilization-detector/index.ts'
 import { fileDiscovery } from './discovery/file-discovery/index.ts'
 import { coreMetricsExtractor } from './extractor/core-metrics-extractor/index.ts'
 import { decodeFilter } from './filter/decode-filter/index.ts'
 import { encodeFilter } from './filter/encode-filter/index.ts'
 import { prefillFilter } from './filter/prefill-filter/index.ts'
+import { prefixCacheAffinityFilter } from './filter/prefix-cache-affinity-filter/index.ts'
 import { fcfsOrderingPolicy } from './flow-control/fcfs-ordering-policy/index.ts'
 import { globalStrictFairnessPolicy } from './flow-control/global-strict-fairness-policy/index.ts'
 import { staticUsageLimitPolicy } from './flow-control/static-usage-limit-policy/index.ts'
+import { disaggHeadersHandler, prefillHeaderHandler } from './header-handler/disagg-headers-handler/index.ts'
 import { anthropicParser } from './parser/anthropic-parser/index.ts'
 import { openaiParser } from './parser/openai-parser/index.ts'
 import { passthroughParser } from './parser/passthrough-parser/index.ts'
@@ -19,11 +22,15 @@ import { maxScorePicker } from './picker/max-score-picker/index.ts'
 import { randomPicker } from './picker/random-picker/index.ts'
 import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
 import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
+import { dataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
 import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
+import { pdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
 import { singleProfileHandler } from './profile-handler/single-profile-handler/index.ts'
 import { activeRequestScorer } from './scorer/active-request-scorer/index.ts'
 import { kvCacheUtilizationScorer } from './scorer/kv-cache-utilization-scorer/index.ts'
 import { loadAwareScorer } from './scorer/load-aware-scorer/index.ts'
+import { multiclusterKvCacheUtilizationScorer } from './scorer/multicluster-kv-cache-utilization-scorer/index.ts'
+import { multiclusterQueueScorer } from './scorer/multicluster-queue-scorer/index.ts'
 import { multiclusterPrefixCacheScorer, prefixCacheScorer } from './scorer/prefix-cache-scorer/index.ts'
 import { queueScorer } from './scorer/queue-scorer/index.ts'
 import { runningRequestsSizeScorer } from './scorer/running-requests-size-scorer/index.ts'
@@ -39,8 +46,11 @@ export const pluginTypes: readonly PluginType[] = [
   alwaysDisaggMultimodalDecider,
   alwaysDisaggPdDecider,
   anthropicParser,
+  concurrencyDetector,
   coreMetricsExtractor,
+  dataParallelProfileHandler,
   decodeFilter,
+  disaggHeadersHandler,
   disaggProfileHandler,
   encodeFilter,
   endpointNotificationSource,
@@ -52,11 +62,16 @@ export const pluginTypes: readonly PluginType[] = [
   loadAwareScorer,
   maxScorePicker,
   metricsDataSource,
+  multiclusterKvCacheUtilizationScorer,
   multiclusterPrefixCacheScorer,
+  multiclusterQueueScorer,
   openaiParser,
   passthroughParser,
+  pdProfileHandler,
   prefillFilter,
+  prefillHeaderHandler,
   prefixBasedPdDecider,
+  prefixCacheAffinityFilter,
   prefixCacheScorer,
   queueScorer,
   randomPicker,

@@ -1,8 +1,10 @@
 import {
   fromProducer, IN_FLIGHT_LOAD, PREFIX_CACHE_MATCH_INFO, TOKENIZED_PROMPT, UNCACHED_REQUEST_TOKENS,
-  type DataKey, type PrefixCacheMatchInfo, type Reader, type UncachedRequestTokens, type Writer,
+  type DataKey, type InFlightLoad, type PrefixCacheMatchInfo, type Reader, type UncachedRequestTokens, type Writer,
 } from '../../../core/attribute.ts'
-import type { Consumption, EndpointEvents, PluginType, PreRequest, Producer, ResponseBody, Services, TypedName } from '../../../core/contract.ts'
+import type {
+  Consumption, EndpointEvents, PeerLoadReport, PeerLoads, PluginType, PreRequest, Producer, ResponseBody, Services, TypedName,
+} from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import { LoadLedger, type Assignment } from '../../../core/load-ledger.ts'
 import { byCodeUnit } from '../../../core/order.ts'
@@ -10,6 +12,7 @@ import type { Request, ResponseStep, SchedulingResult } from '../../../core/requ
 import { LoadGauges, type Flow } from './load-gauges.ts'
 import { decodeLoadMemory, departed, encodeLoadMemory, type RememberedRequest } from './load-memory.ts'
 import { loadView, type LoadView } from './load-view.ts'
+import { PeerLedger } from './peer-ledger.ts'
 import { inFlightLoadSettingsOf, type InFlightLoadSettings } from './settings.ts'
 import { TokenEstimator, uncachedInput } from './token-estimator.ts'
 
@@ -21,11 +24,12 @@ const PREFILL_PROFILE = 'prefill'
  * Knows what is in flight: requests and tokens per endpoint, as a fold over what was assigned and not released, and what
  * the request in hand would add. Requests are told apart by their key, never by the client's id. (llm-d: inflight-load-producer)
  */
-export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody, EndpointEvents {
+export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody, EndpointEvents, PeerLoads {
   readonly typedName: TypedName
   readonly settings: InFlightLoadSettings
   readonly estimator: TokenEstimator
   readonly ledger: LoadLedger = new LoadLedger()
+  private readonly peers = new PeerLedger()
   private readonly gauges: LoadGauges
   /** Endpoints that had load in their present life, by id. */
   private readonly seen = new Map<string, Endpoint>()
@@ -53,7 +57,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     this.services = services
     this.prefixInfo = services.reader(this.prefixKey())
     this.uncached = services.writer(fromProducer(UNCACHED_REQUEST_TOKENS, this.typedName.name))
-    services.writer(fromProducer(IN_FLIGHT_LOAD, this.typedName.name)).provide((endpoint) => this.ledger.load(endpoint))
+    services.writer(fromProducer(IN_FLIGHT_LOAD, this.typedName.name)).provide((endpoint) => this.total(endpoint))
   }
 
   /** Writes what the request would add to each candidate. The load itself needs no writing: it is read from the ledger. */
@@ -98,6 +102,15 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     if (step.endOfStream) this.releaseAll(request.key)
   }
 
+  /** What peers have in flight counts in the attribute that consumers read, and in nothing else here. */
+  peerLoad(report: PeerLoadReport): void {
+    if (this.settings.syncCrossReplicaState) this.peers.take(report)
+  }
+
+  peerGone(replica: string): void {
+    this.peers.forget(replica)
+  }
+
   /** Requests in flight on the endpoint of this id; 0 when it is not known. (llm-d: GetRequests) */
   requestsOn(endpointId: string): number {
     const endpoint = this.seen.get(endpointId)
@@ -116,7 +129,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
 
   save(): Uint8Array {
     const seen = [...this.seen.values()].map((endpoint) => [endpoint.id, endpoint.life] as const).sort((a, b) => byCodeUnit(a[0], b[0]))
-    return encodeLoadMemory({ seen, requests: this.ledger.requests().map((key) => this.remember(key)) })
+    return encodeLoadMemory({ seen, requests: this.ledger.requests().map((key) => this.remember(key)), peers: this.peers.remember() })
   }
 
   load(state: Uint8Array, endpoints: readonly Endpoint[]): void {
@@ -136,6 +149,13 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     }
     this.seen.clear()
     for (const [id, life] of memory.seen) this.seen.set(id, find(id, life))
+    for (const [replica, assigned] of memory.peers) this.peers.take({ replica, opens: true, assigned, released: [] })
+  }
+
+  private total(endpoint: Endpoint): InFlightLoad {
+    const own = this.ledger.load(endpoint)
+    const peers = this.peers.load(endpoint)
+    return peers === undefined ? own : { requests: own.requests + peers.requests, tokens: own.tokens + peers.tokens }
   }
 
   private prefixKey(): DataKey<PrefixCacheMatchInfo> {

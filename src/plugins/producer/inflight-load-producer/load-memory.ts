@@ -1,3 +1,4 @@
+import type { PeerAssignment } from '../../../core/contract.ts'
 import { Endpoint } from '../../../core/endpoint.ts'
 import { SignalboxError } from '../../../core/errors.ts'
 
@@ -5,6 +6,7 @@ import { SignalboxError } from '../../../core/errors.ts'
 export interface LoadMemory {
   readonly seen: readonly (readonly [id: string, life: number])[]
   readonly requests: readonly RememberedRequest[]
+  readonly peers: readonly (readonly [replica: string, assignments: readonly PeerAssignment[]])[]
 }
 
 export interface RememberedRequest {
@@ -29,7 +31,7 @@ export const encodeLoadMemory = (memory: LoadMemory): Uint8Array => new TextEnco
 export const decodeLoadMemory = (bytes: Uint8Array): LoadMemory => {
   try {
     const memory = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Partial<LoadMemory>
-    if (Array.isArray(memory.seen) && Array.isArray(memory.requests)) return memory as LoadMemory
+    if (Array.isArray(memory.seen) && Array.isArray(memory.requests) && Array.isArray(memory.peers)) return memory as LoadMemory
   } catch {
     // Said below, the same way for all that can be wrong.
   }

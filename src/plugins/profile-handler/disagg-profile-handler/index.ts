@@ -2,7 +2,6 @@ import { keyText, PREFIX_CACHE_MATCH_INFO, TOKENIZED_PROMPT, type DataKey } from
 import type { Consumption, Decider, PluginContext, PluginType, PreRequest, ProfileHandler, Services, TypedName } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import type { ProfileResults, Request, SchedulingResult, Stage } from '../../../core/request.ts'
-import { denial, SchedulingError } from '../../../core/scheduling-error.ts'
 import { writeStageHeaders } from '../../header-handler/stage-headers.ts'
 import { deciderNamed } from '../decider-reference.ts'
 import { countDecision, decisionTypeOf, type DecisionType } from '../stage-decision.ts'
@@ -57,8 +56,8 @@ export class DisaggProfileHandler implements ProfileHandler, PreRequest {
     if (request === undefined) throw new Error('request is nil')
     const { decode, prefill, encode } = this.settings.profiles
     const decoded = results.get(decode)
-    // Untyped in the original, where the failed profile's own error or a 429 decides the status.
-    if (!decoded || decoded.endpoints.length === 0) throw new SchedulingError(denial('ResourceExhausted', 'failed to find available decode workers'))
+    // Without a status of its own: a failed run's error has one.
+    if (!decoded || decoded.endpoints.length === 0) throw new Error('failed to find available decode workers')
     const kept = new Map([[decode, decoded]])
     for (const profile of [prefill, encode]) {
       const result = results.get(profile)

@@ -1,6 +1,5 @@
 import type { PluginType, ProfileHandler, TypedName } from '../../../core/contract.ts'
 import type { ProfileResults, Request, SchedulingResult, Stage } from '../../../core/request.ts'
-import { denial, SchedulingError } from '../../../core/scheduling-error.ts'
 import { ignoreParameters } from '../../no-parameters.ts'
 
 const TYPE = 'single-profile-handler'
@@ -24,8 +23,8 @@ export class SingleProfileHandler implements ProfileHandler {
   processResults(_request: Request, results: ProfileResults): SchedulingResult {
     if (results.size !== 1) throw new Error('single profile handler is intended to be used with a single profile, failed to process multiple profiles')
     for (const [profile, result] of results) {
-      // Untyped in the original, which turns it into a 429.
-      if (result === null) throw new SchedulingError(denial('ResourceExhausted', `failed to run scheduler profile '${profile}'`))
+      // Without a status of its own: the failed run's error has one.
+      if (result === null) throw new Error(`failed to run scheduler profile '${profile}'`)
       return { primary: profile, results: new Map([[profile, result]]) }
     }
     throw new Error('no profile has run')
