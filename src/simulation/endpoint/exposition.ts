@@ -162,6 +162,6 @@ function list(names: readonly string[]): string {
 }
 
 /** A label value as the text format wants it. */
-export function escapeLabel(value: string): string {
+function escapeLabel(value: string): string {
   return value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')
 }

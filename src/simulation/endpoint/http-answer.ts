@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from './generation-request.ts'
 import { outputToken } from './output-text.ts'
-import type { ResponseFormat } from './response-format.ts'
+import type { ResponseFormat, Usage } from './response-format.ts'
 import type { WorkKind } from './role.ts'
+import { HOLD_MS } from './service.ts'
 import type { Answer } from './service.ts'
 
 /** What an answer needs besides the connection. */
@@ -23,7 +24,7 @@ export interface AnswerPlan {
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
-/** Writes one request's tokens to its connection, all that came at the same moment in one piece. */
+/** Writes one request's tokens to its connection, those that came together in one piece. */
 export class HttpAnswer implements Answer {
   readonly kind: WorkKind
   readonly adapter: string | undefined
@@ -35,6 +36,7 @@ export class HttpAnswer implements Answer {
   #pending = ''
   #ended = false
   #dropped = false
+  #writtenMs = 0
 
   constructor(response: ServerResponse, plan: AnswerPlan) {
     this.kind = plan.kind
@@ -66,26 +68,39 @@ export class HttpAnswer implements Answer {
     this.#ended = true
   }
 
-  flush(): void {
+  flush(now: boolean): boolean {
     const response = this.#response
-    if (response.destroyed) return
-    const { stream, format, promptTokens, extra } = this.#plan
-    if (stream && !response.headersSent) response.writeHead(200, STREAM_HEADERS)
+    if (response.destroyed) return true
     if (this.#dropped) {
       this.#drop()
-      return
-    }
-    const usage = { promptTokens, completionTokens: this.#tokens, cachedTokens: this.#cachedTokens }
-    if (stream && this.#ended) {
-      response.end(this.#pending + format.end(this.#text, usage))
-    } else if (stream) {
-      response.write(this.#pending)
+    } else if (!this.#plan.stream) {
+      if (this.#ended) this.#writeWhole()
     } else if (this.#ended) {
-      const body = format.whole(this.#text, usage, extra())
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-      response.end(body)
+      this.#beginStream()
+      response.end(this.#pending + this.#plan.format.end(this.#text, this.#usage()))
+    } else {
+      const nowMs = performance.now()
+      if (!now && nowMs - this.#writtenMs < HOLD_MS) return false
+      this.#writtenMs = nowMs
+      this.#beginStream()
+      response.write(this.#pending)
     }
     this.#pending = ''
+    return true
+  }
+
+  #beginStream(): void {
+    if (!this.#response.headersSent) this.#response.writeHead(200, STREAM_HEADERS)
+  }
+
+  #writeWhole(): void {
+    const body = this.#plan.format.whole(this.#text, this.#usage(), this.#plan.extra())
+    this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+    this.#response.end(body)
+  }
+
+  #usage(): Usage {
+    return { promptTokens: this.#plan.promptTokens, completionTokens: this.#tokens, cachedTokens: this.#cachedTokens }
   }
 
   /** What came before the fault still leaves, then the peer sees a reset. */
@@ -95,7 +110,7 @@ export class HttpAnswer implements Answer {
       socket?.resetAndDestroy()
       return
     }
+    this.#beginStream()
     this.#response.write(this.#pending, () => socket.resetAndDestroy())
-    this.#pending = ''
   }
 }

@@ -11,8 +11,11 @@ export interface Answer {
   admitted(cachedTokens: number): void
   token(): void
   finished(): void
-  /** Called once after each burst of the calls above: the moment to write to the wire. */
-  flush(): void
+  /**
+   * Called after each burst of the calls above: the moment to write to the wire. False: nothing was written, as
+   * little was and lately; then it is called again, with `now`, `HOLD_MS` later at the latest.
+   */
+  flush(now: boolean): boolean
 }
 
 interface Active {
@@ -25,6 +28,12 @@ interface Active {
 
 const SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160]
 const RATE_WINDOW_SECONDS = 5
+
+/**
+ * Tokens of one stream that come within this time of the wall clock leave in one write, except the first and the
+ * last: at high speeds the writes, here and at everyone who relays them, would cost more than all the rest.
+ */
+export const HOLD_MS = 4
 
 /**
  * The model of an endpoint driven by the wall clock: model time is wall time x `speed`. Counts and histograms are of
@@ -53,6 +62,7 @@ export class Service implements Sink {
   #nextId = 1
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Infinity
+  #holdTimer: NodeJS.Timeout | undefined
   #stopped = false
 
   constructor(timing: EndpointTiming, speed: number) {
@@ -91,6 +101,7 @@ export class Service implements Sink {
     this.#stopped = true
     for (const id of [...this.#active.keys()]) this.abort(id)
     clearTimeout(this.#timer)
+    clearTimeout(this.#holdTimer)
   }
 
   /** Names of adapters in use by running, and by waiting requests. */
@@ -154,10 +165,7 @@ export class Service implements Sink {
   }
 
   #settle(): void {
-    for (const answer of this.#dirty) {
-      this.#dirty.delete(answer)
-      answer.flush()
-    }
+    this.#flush(false)
     const nextAt = this.#model.nextAt()
     if (this.#stopped || nextAt >= this.#timerAtMs) return
     clearTimeout(this.#timer)
@@ -171,6 +179,17 @@ export class Service implements Sink {
     this.#timerAtMs = Infinity
     this.#model.advance(this.#nowMs())
     this.#settle()
+  }
+
+  #flush(now: boolean): void {
+    for (const answer of this.#dirty) if (answer.flush(now)) this.#dirty.delete(answer)
+    if (this.#dirty.size === 0 || this.#stopped) return
+    this.#holdTimer ??= setTimeout(this.#letGo, HOLD_MS)
+  }
+
+  readonly #letGo = (): void => {
+    this.#holdTimer = undefined
+    this.#flush(true)
   }
 
   #seconds(modelMs: number): number {

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly endpoints: Readonly<Record<Stage, readonly string[]>>
 }
 
-export interface EndpointShare {
+interface EndpointShare {
   readonly endpoint: string
   readonly requests: number
   /** Of the requests that passed this stage, 0 to 1. */

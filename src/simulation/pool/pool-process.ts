@@ -29,7 +29,7 @@ export async function stopPool(record: PoolRecord): Promise<void> {
 }
 
 /** The flags of `signalbox simulate` for these options. */
-export function simulateArguments(options: PoolOptions & { readonly endpointsFile: string }): string[] {
+function simulateArguments(options: PoolOptions & { readonly endpointsFile: string }): string[] {
   const flags: readonly (readonly [string, string | number | undefined])[] = [
     ['decode', options.decode ?? 0],
     ['prefill', options.prefill ?? 0],

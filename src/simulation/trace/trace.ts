@@ -26,7 +26,7 @@ export async function* readTrace(file: string, format?: TraceFormat): AsyncGener
 }
 
 /** The format of a trace, from its first line. Throws a TraceError when none fits. */
-export function detectFormat(line: TraceLine): TraceFormat {
+function detectFormat(line: TraceLine): TraceFormat {
   if (!line.text.trimStart().startsWith('{')) {
     if (/^TIMESTAMP\b/.test(line.text)) return 'azure'
     throw unknownFormat(line)

@@ -132,8 +132,8 @@ describe('trace player', () => {
     const url = await door((request, response) => answers.shift()?.(request, response))
     const report = await playTrace(requests(0, 0, 0, 0, 0), options(url, { concurrency: 1 }))
     expect(report).toMatchObject({ sent: 5, completed: 1, failed: 4 })
-    expect(report.errors.map(({ kind, count }) => [kind, count]).toSorted()).toEqual([
-      ['connection reset', 1], ['error in stream', 1], ['incomplete', 1], ['status 503', 1],
+    expect(report.errors.map(({ kind, count }) => `${count} ${kind}`).toSorted()).toEqual([
+      '1 connection reset', '1 error in stream', '1 incomplete', '1 status 503',
     ])
     expect(report.errors.find(({ kind }) => kind === 'status 503')?.example).toBe('busy')
   })

@@ -121,6 +121,88 @@ describe('block pool', () => {
   })
 })
 
+/** The same cache, written for clarity: a list of cached keys from the least to the most recently used. */
+class PlainPool {
+  readonly blockCount: number
+  readonly leases = new Map<BlockLease, { readonly keys: number[]; privateBlocks: number }>()
+  cached: number[] = []
+
+  constructor(blockCount: number) {
+    this.blockCount = blockCount
+  }
+
+  references(key: number): number {
+    return [...this.leases.values()].filter(({ keys: held }) => held.includes(key)).length
+  }
+
+  used(): number {
+    const held = this.cached.filter((key) => this.references(key) > 0).length
+    return [...this.leases.values()].reduce((sum, { privateBlocks }) => sum + privateBlocks, held)
+  }
+
+  match(prompt: readonly number[]): number {
+    const end = prompt.findIndex((key) => !this.cached.includes(key))
+    return end < 0 ? prompt.length : end
+  }
+
+  take(lease: BlockLease, prompt: readonly number[], total: number): void {
+    const matched = this.match(prompt)
+    const entry = { keys: prompt.slice(0, matched), privateBlocks: total - matched }
+    this.leases.set(lease, entry)
+    while (this.used() + this.cached.filter((key) => this.references(key) === 0).length > this.blockCount) {
+      const victim = this.cached.find((key) => this.references(key) === 0)
+      this.cached = this.cached.filter((key) => key !== victim)
+    }
+    for (const key of prompt.slice(matched)) {
+      if (this.cached.includes(key)) continue
+      this.cached.push(key)
+      entry.keys.push(key)
+      entry.privateBlocks--
+    }
+  }
+
+  release(lease: BlockLease): void {
+    const entry = this.leases.get(lease)
+    this.leases.delete(lease)
+    for (const key of (entry?.keys ?? []).toReversed()) {
+      if (this.references(key) > 0) continue
+      this.cached = [...this.cached.filter((other) => other !== key), key]
+    }
+  }
+}
+
+describe('block pool beside a plain one', () => {
+  it('holds the same blocks and forgets the same ones', () => {
+    const step = fc.oneof(
+      fc.record({ act: fc.constant('take' as const), prompt: fc.array(fc.nat(2), { maxLength: 5 }), more: fc.nat(2) }),
+      fc.record({ act: fc.constant('release' as const), at: fc.nat() }),
+    )
+    fc.assert(fc.property(fc.integer({ min: 1, max: 10 }), fc.array(step, { maxLength: 50 }), (blockCount, steps) => {
+      const pool = new BlockPool(blockCount)
+      const plain = new PlainPool(blockCount)
+      const held: BlockLease[] = []
+      for (const move of steps) {
+        if (move.act === 'release') {
+          const [lease] = held.splice(move.at % Math.max(1, held.length), 1)
+          if (lease === undefined) continue
+          pool.release(lease)
+          plain.release(lease)
+        } else {
+          const path = chain(move.prompt)
+          const prompt = Float64Array.from(path)
+          expect(pool.match(prompt, prompt.length)).toBe(plain.match(path))
+          const lease = pool.acquire(prompt, plain.match(path), prompt.length + move.more)
+          if (lease === undefined) continue
+          pool.publish(lease)
+          plain.take(lease, path, prompt.length + move.more)
+          held.push(lease)
+        }
+        expect([pool.usedBlocks, pool.cachedBlocks]).toEqual([plain.used(), plain.cached.length])
+      }
+    }))
+  })
+})
+
 /** Keys that depend on everything before them, as real ones do. */
 function chain(tokens: readonly number[]): number[] {
   let key = 0
