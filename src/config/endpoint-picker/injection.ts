@@ -5,6 +5,8 @@ import type { PluginSet } from './plugin-set.ts'
 import type { Reference } from './reference.ts'
 
 const SINGLE_PROFILE_HANDLER = 'single-profile-handler'
+/** With more profiles than one these could serve no request. llm-d refuses the first at its start and fails each request of the second. */
+const ONE_PROFILE_HANDLERS = [SINGLE_PROFILE_HANDLER, 'data-parallel-profile-handler']
 const MAX_SCORE_PICKER = 'max-score-picker'
 const FLOW_CONTROL_POLICIES = ['fcfs-ordering-policy', 'global-strict-fairness-policy', 'static-usage-limit-policy']
 const PARSERS = ['openai-parser', 'anthropic-parser', 'vllmhttp-parser', 'passthrough-parser']
@@ -70,7 +72,7 @@ const injectHandler = (profiles: readonly ProfileDocument[], set: PluginSet, pro
   for (const { entry } of handlers.slice(1)) {
     problems.error('config-invalid', `\`${entry.name}\` is a second profile handler, besides \`${handlers[0]?.entry.name ?? ''}\`: there must be exactly one`, entry.cursor?.place)
   }
-  const single = handlers.find(({ entry }) => entry.type === SINGLE_PROFILE_HANDLER)
+  const single = handlers.find(({ entry }) => ONE_PROFILE_HANDLERS.includes(entry.type))
   if (single !== undefined && profiles.length > 1) {
     problems.error('config-invalid', `\`${single.entry.name}\` takes one profile, there are ${String(profiles.length)}: ${profiles.map(({ name }) => `\`${name}\``).join(', ')}`, single.entry.cursor?.place)
   }

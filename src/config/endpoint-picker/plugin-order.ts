@@ -10,12 +10,17 @@ export interface TypedEntry {
   readonly type: PluginType
 }
 
+/** An entry with the names of the plugins that its parameters name. */
+export interface OrderedEntry extends TypedEntry {
+  readonly references: readonly string[]
+}
+
 /**
  * The entries in the order in which they are made: each after those that its parameters name, and after all deciders where its
- * type may name one by default; otherwise as written. Entries that name what is not there, or each other in a circle, are told
- * and left out. `names` are all names in the file, right or wrong.
+ * type may name one by default; otherwise as written. A name that is not there is told; entries that name each other in a circle
+ * are told and left out. `names` are all names in the file, right or wrong.
  */
-export const inOrderOfReference = (entries: readonly TypedEntry[], names: ReadonlySet<string>, problems: Problems): readonly TypedEntry[] => {
+export const inOrderOfReference = (entries: readonly TypedEntry[], names: ReadonlySet<string>, problems: Problems): readonly OrderedEntry[] => {
   const byName = new Map(entries.map((typed) => [typed.entry.name, typed]))
   const needs = new Map<TypedEntry, readonly TypedEntry[]>()
   for (const typed of entries) {
@@ -37,7 +42,7 @@ export const inOrderOfReference = (entries: readonly TypedEntry[], names: Readon
     const circle = circleFrom(first, needs, new Set(waiting))
     problems.error('config-graph', `plugins name each other in a circle: ${circle.map(({ entry }) => `\`${entry.name}\``).join(' > ')}`, circle[0]?.entry.cursor?.place)
   }
-  return ordered
+  return ordered.map((typed) => ({ ...typed, references: referencesOf(typed).map(({ name }) => name) }))
 }
 
 const possibleDefaults = (typed: TypedEntry, entries: readonly TypedEntry[]): readonly TypedEntry[] =>

@@ -46,7 +46,10 @@ export class PluginSet {
       this.names.add(entry.name)
     }
     const typed = firsts.map((entry) => this.typed(entry)).filter((entry) => entry !== undefined)
-    for (const entry of inOrderOfReference(typed, this.names, this.problems)) this.make(entry, undefined)
+    for (const entry of inOrderOfReference(typed, this.names, this.problems)) {
+      // What is wrong with a plugin named has been told, and would be told again by the one that names it.
+      if (entry.references.every((name) => this.byName.has(name))) this.make(entry, undefined)
+    }
   }
 
   /** Adds a plugin of this type under the type's name, unless one is named so; undefined where it cannot be made. */

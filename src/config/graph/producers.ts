@@ -5,7 +5,7 @@ import type { Problems } from '../problems.ts'
 import { DEFAULT_PRODUCERS } from './defaults.ts'
 
 export const requiredKeys = ({ plugin }: MadePlugin): readonly DataKey<unknown>[] => plugin.consumes?.().required ?? []
-export const optionalKeys = ({ plugin }: MadePlugin): readonly DataKey<unknown>[] => plugin.consumes?.().optional ?? []
+const optionalKeys = ({ plugin }: MadePlugin): readonly DataKey<unknown>[] => plugin.consumes?.().optional ?? []
 export const producedKeys = ({ plugin }: MadePlugin): readonly DataKey<unknown>[] => plugin.produces?.() ?? []
 
 /** The first plugin, in order of making, that produces each key. */

@@ -7,7 +7,7 @@ import { settingKeys, SETTINGS } from './settings.ts'
 import type { Setting, SignalboxSettings } from './settings.ts'
 
 export const SIGNALBOX_KIND = 'SignalboxConfig'
-export const SIGNALBOX_VERSION = 'signalbox/v1'
+const SIGNALBOX_VERSION = 'signalbox/v1'
 
 /** The settings: flags over the document over the defaults. */
 export const readSettings = (document: Cursor | undefined, flags: ReadonlyMap<string, string>, problems: Problems): SignalboxSettings => {

@@ -71,6 +71,14 @@ describe('a wrong EndpointPickerConfig is refused at its place', () => {
     expect(errorsOf(picker('plugins:\n  - name: a\n    type: nothing-like-it\nschedulingProfiles:\n  - name: p\n    plugins:\n      - pluginRef: a\n'))).toHaveLength(1)
   })
 
+  it('with one error for a wrong plugin that another names in its parameters', () => {
+    const refusing = { ...sampleType({ type: 'pair', kinds: ['profile-handler'], references: ['decider'] }), create: () => { throw new Error('no decider') } }
+    expect(errorsOf(picker('plugins:\n  - type: pair\n    parameters: {decider: d}\n  - name: d\n    type: nothing-like-it\n'), { pluginTypes: [...SAMPLE_TYPES, refusing] })).toEqual([
+      'config-unknown-plugin: unknown plugin type `nothing-like-it` (c.yaml:7:11)',
+    ])
+    expect(errorsOf(picker('plugins:\n  - type: pair\n'), { pluginTypes: [...SAMPLE_TYPES, refusing] })).toEqual(['config-invalid: plugin `pair`: no decider (c.yaml:4:5)'])
+  })
+
   it('in words that name the place and the fix', () => {
     let told = ''
     try {
