@@ -39,7 +39,8 @@ export class BlockPool {
     this.blockCount = blockCount
     this.#key = new Float64Array(blockCount)
     this.#references = new Int32Array(blockCount)
-    this.#next = Int32Array.from({ length: blockCount }, (_, place) => (place + 1 < blockCount ? place + 1 : NONE))
+    this.#next = new Int32Array(blockCount)
+    for (let place = 0; place < blockCount; place++) this.#next[place] = place + 1 < blockCount ? place + 1 : NONE
     this.#bucket = new Int32Array(bucketsFor(blockCount)).fill(NONE)
     this.#older = new Int32Array(blockCount)
     this.#newer = new Int32Array(blockCount)

@@ -149,15 +149,17 @@ class HttpEndpoint implements SimulatedEndpoint {
 
   async setFaults(faults: Partial<Faults>): Promise<void> {
     const next = parseFaults(faults)
-    const refused = this.#faults.refuse
     clearTimeout(this.#reopenTimer)
+    if (!next.refuse && this.#faults.refuse) await this.open()
     this.#faults = next
     this.#service.slowFactor = next.slowFactor
-    if (next.refuse && !refused) await this.#shut()
-    if (!next.refuse && refused) await this.open()
-    if (next.refuse && next.refuseMs !== undefined) {
-      this.#reopenTimer = setTimeout(() => void this.setFaults({}), next.refuseMs)
-    }
+    if (next.refuse) await this.#shut()
+    if (next.refuse && next.refuseMs !== undefined) this.#reopenAfter(next.refuseMs)
+  }
+
+  /** Should another process have the port by then, it is tried again. */
+  #reopenAfter(ms: number): void {
+    this.#reopenTimer = setTimeout(() => void this.setFaults({}).catch(() => this.#reopenAfter(ms)), ms)
   }
 
   async close(graceMs = 0): Promise<void> {
@@ -183,8 +185,8 @@ class HttpEndpoint implements SimulatedEndpoint {
     try {
       await this.#route(request, response)
     } catch (error) {
-      if (error instanceof ApiError) sendText(response, error.status, errorBody(error), 'application/json')
-      else if (!request.destroyed || !response.destroyed) response.destroy()
+      const known = error instanceof ApiError ? error : new ApiError(500, 'InternalServerError', String(error))
+      sendText(response, known.status, errorBody(known), 'application/json')
     }
   }
 

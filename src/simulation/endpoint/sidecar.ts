@@ -54,7 +54,7 @@ export function legOrigin(hostPort: string): string {
 /**
  * Runs what llm-d's sidecar runs before decode: each media item once on an encoder, round robin and side by side,
  * then the whole request with one output token on the prefiller.
- * Throws a LegFailure: 502 for an encode leg, the prefiller's own answer, or 502 when the prefiller is not reached.
+ * Throws a LegFailure: 502 for an encode leg, the prefiller's own answer, or 502 when it gave none.
  */
 export async function runLegs(
   request: GenerationRequest, path: string, legs: Legs, agent: Agent, signal: AbortSignal,
@@ -125,7 +125,7 @@ async function prefill(
     return await post(legOrigin(prefiller) + path, leg, randomUUID(), agent, signal)
   } catch (error) {
     if (error instanceof LegFailure) throw error
-    throw new LegFailure(502, failure(`the prefiller ${prefiller} could not be reached`), error)
+    throw new LegFailure(502, failure(`the prefiller ${prefiller} gave no answer`), error)
   }
 }
 

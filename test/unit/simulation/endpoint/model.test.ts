@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EndpointModel } from '../../../../src/simulation/endpoint/model.ts'
 import type { Work } from '../../../../src/simulation/endpoint/model.ts'
@@ -194,5 +195,43 @@ describe('endpoint model', () => {
     model.slowFactor = 10
     model.advance(10_000)
     expect(log.filter((line) => line.includes('token'))).toEqual(['50 token 1', '1050 token 1'])
+  })
+
+  it('keeps its bounds and its promises whatever comes, and is empty in the end', () => {
+    const move = fc.record({
+      afterMs: fc.nat(200), promptTokens: fc.integer({ min: 1, max: 200 }), outputTokens: fc.integer({ min: 1, max: 6 }),
+      remotePrefill: fc.boolean(), family: fc.nat(2), abort: fc.option(fc.nat(20), { nil: undefined }),
+    })
+    fc.assert(fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
+      const tokens = new Map<number, number>()
+      const finished = new Set<number>()
+      let lastMs = 0
+      const model = new EndpointModel({ ...TIMING, maxRunning: 3, blockCount: 20 }, {
+        admitted: (_id, cached) => expect(cached).toBeGreaterThanOrEqual(0),
+        token: (id, at) => {
+          expect(at).toBeGreaterThanOrEqual(lastMs)
+          lastMs = at
+          tokens.set(id, (tokens.get(id) ?? 0) + 1)
+        },
+        finished: (id) => void finished.add(id),
+      })
+      const aborted = new Set<number>()
+      let nowMs = 0
+      for (const [id, { afterMs, promptTokens, outputTokens, remotePrefill, family, abort }] of moves.entries()) {
+        nowMs += afterMs
+        const keys = Float64Array.from({ length: Math.floor(promptTokens / 16) }, (_, block) => family * 1000 + block + 1)
+        model.submit(work(id, { promptTokens, outputTokens, remotePrefill, keys }), nowMs)
+        if (abort !== undefined && model.abort(abort, nowMs)) aborted.add(abort)
+        expect(model.running).toBeLessThanOrEqual(3)
+        expect(model.usedBlocks).toBeLessThanOrEqual(20)
+        expect(model.waiting).toBeGreaterThanOrEqual(0)
+      }
+      model.advance(1e9)
+      expect([model.running, model.waiting, model.usedBlocks, model.nextAt()]).toEqual([0, 0, 0, Infinity])
+      for (const [id, { outputTokens }] of moves.entries()) {
+        expect(finished.has(id)).toBe(!aborted.has(id))
+        if (finished.has(id)) expect(tokens.get(id)).toBe(outputTokens)
+      }
+    }))
   })
 })
