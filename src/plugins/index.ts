@@ -21,8 +21,10 @@ import { vllmhttpParser } from './parser/vllmhttp-parser/index.ts'
 import { maxScorePicker } from './picker/max-score-picker/index.ts'
 import { randomPicker } from './picker/random-picker/index.ts'
 import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
+import { approxPrefixCacheProducer, multiclusterApproxPrefixCacheProducer } from './producer/approx-prefix-cache-producer/index.ts'
 import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
 import { dataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
+import { tokenizer, tokenProducer } from './producer/token-producer/index.ts'
 import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
 import { pdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
 import { singleProfileHandler } from './profile-handler/single-profile-handler/index.ts'
@@ -46,6 +48,7 @@ export const pluginTypes: readonly PluginType[] = [
   alwaysDisaggMultimodalDecider,
   alwaysDisaggPdDecider,
   anthropicParser,
+  approxPrefixCacheProducer,
   concurrencyDetector,
   coreMetricsExtractor,
   dataParallelProfileHandler,
@@ -63,6 +66,7 @@ export const pluginTypes: readonly PluginType[] = [
   maxScorePicker,
   metricsDataSource,
   multiclusterKvCacheUtilizationScorer,
+  multiclusterApproxPrefixCacheProducer,
   multiclusterPrefixCacheScorer,
   multiclusterQueueScorer,
   openaiParser,
@@ -78,7 +82,9 @@ export const pluginTypes: readonly PluginType[] = [
   runningRequestsSizeScorer,
   singleProfileHandler,
   staticUsageLimitPolicy,
+  tokenizer,
   tokenLoadScorer,
+  tokenProducer,
   utilizationDetector,
   vllmhttpParser,
   weightedRandomPicker,
