@@ -71,12 +71,8 @@ export function* fileParts(reader: JournalReader, slice: ExportedSlice): Generat
   if (base === undefined) throw new JournalError('journal-broken-chain', `the base at ${basePosition} is not there`, 0)
   yield part(BASE_TAG, base)
   for (const item of itemsAfter(reader, basePosition, 'needed')) {
-    if (item.kind === 'base') {
-      yield part(BASE_TAG, item.bytes)
-      continue
-    }
-    if (item.firstPosition > lastPosition) return
-    yield part(BATCH_TAG, item.bytes)
+    if ((item.kind === 'base' ? item.position : item.firstPosition) > lastPosition) return
+    yield part(item.kind === 'base' ? BASE_TAG : BATCH_TAG, item.bytes)
   }
 }
 

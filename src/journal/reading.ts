@@ -7,7 +7,7 @@ import { openSnapshot } from './state-message.ts'
 import type { StateAt } from './state-message.ts'
 
 export type JournalItem =
-  | { readonly kind: 'base'; readonly bytes: Uint8Array }
+  | { readonly kind: 'base'; readonly bytes: Uint8Array; readonly position: number }
   | { readonly kind: 'batch'; readonly bytes: Uint8Array; readonly firstPosition: number }
 
 /**
@@ -29,7 +29,7 @@ export function* itemsAfter(reader: JournalReader, after: number, bases: 'all' |
 function baseItem(reader: JournalReader, position: number): JournalItem {
   const bytes = reader.base(position)
   if (bytes === undefined) throw new JournalError('journal-broken-chain', `the base at ${position} is not there`, position - 1)
-  return { kind: 'base', bytes }
+  return { kind: 'base', bytes, position }
 }
 
 /**
@@ -42,6 +42,8 @@ export function* readRecords(reader: JournalReader, from: number, to: number = I
   const end = Math.min(to, reader.lastPosition())
   let chain: Chain | undefined
   for (const item of itemsAfter(reader, from - 1, 'needed')) {
+    // What a writer adds meanwhile is for the next reading.
+    if (chain !== undefined && (chain.position >= end || (item.kind === 'batch' && item.firstPosition > end))) break
     if (item.kind === 'base') {
       if (chain !== undefined) chain.base(item.bytes)
       continue
@@ -51,7 +53,6 @@ export function* readRecords(reader: JournalReader, from: number, to: number = I
       if (record.position > to) return
       if (record.position >= from) yield record
     }
-    if (chain.position >= to) return
   }
   const reached = chain?.position ?? from - 1
   if (reached < end) throw endsEarly(reached, end)
@@ -129,11 +130,11 @@ export interface Verified {
  * Yields the position after each item; returns what was found. Throws `JournalError` at the first fault.
  */
 export function* verify(reader: JournalReader, from?: number): Generator<number, Verified, undefined> {
+  const end = reader.lastPosition()
   const opening = reader.segments().find(segment => from === undefined || segment.basePosition === from)
   if (opening === undefined) {
     throw new SignalboxError('journal-position', from === undefined ? 'there is no base in this journal' : `there is no base at position ${from}`)
   }
-  const end = reader.lastPosition()
   const chain = new Chain()
   const missing: { first: number; last: number; reason: string }[] = []
   let bases = 0
@@ -147,6 +148,7 @@ export function* verify(reader: JournalReader, from?: number): Generator<number,
   if (first === undefined) throw chain.torn('its first base')
   take(chain.base(first))
   for (const item of itemsAfter(reader, opening.basePosition, 'all')) {
+    if ((item.kind === 'base' ? item.position : item.firstPosition) > end) break
     if (item.kind === 'base') take(chain.base(item.bytes))
     else {
       batches += 1

@@ -79,6 +79,7 @@ class FollowerThread {
     const [only] = pieces
     this.apply({ firstPosition, count, records: pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces) })
     this.atUs = atUs
+    if (this.snapshotAtUs === 0) this.snapshotAtUs = atUs
     this.send({ type: 'followed', position: this.position })
     const records = this.position - this.snapshotPosition
     if (message.written && (records >= this.rules.everyRecords || atUs - this.snapshotAtUs >= this.rules.everyUs)) this.sendSnapshot()

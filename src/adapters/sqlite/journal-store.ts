@@ -59,13 +59,15 @@ export class SqliteJournalStore extends SqliteJournalReader implements JournalSt
 
   /**
    * Opens a journal for writing, and makes it when it is not there (then without a segment: open one first).
-   * Throws `SignalboxError` ('journal-locked') when another process writes it.
+   * Throws `SignalboxError` ('journal-locked') when another process writes it. `connect` opens the file once it is owned.
    */
-  static own(path: string, durability: Durability, nowUs: number): SqliteJournalStore {
+  static own(
+    path: string, durability: Durability, nowUs: number, connect: (path: string, durability: Durability) => DatabaseSync = openForWriting,
+  ): SqliteJournalStore {
     const database = { opened: undefined as DatabaseSync | undefined }
     const ownership = Ownership.take(path)
     try {
-      database.opened = openForWriting(path, durability)
+      database.opened = connect(path, durability)
       return new SqliteJournalStore(database.opened, path, ownership, nowUs)
     } catch (error) {
       database.opened?.close()

@@ -6,8 +6,7 @@ import { droppableSegments, droppableSnapshots } from '../../journal/retention.t
 import { isFull } from '../../journal/segment.ts'
 import type { FromFollower } from './follower-protocol.ts'
 import { FollowerLink } from './follower-link.ts'
-import { SqliteJournalStore } from './journal-store.ts'
-import type { PendingState } from './journal-store.ts'
+import type { PendingState, SqliteJournalStore } from './journal-store.ts'
 import { batchesOf, RecordQueue } from './record-queue.ts'
 import type { FromWriter, RecordsChunk, WriterOptions, WriterWorkerData } from './writer-protocol.ts'
 
@@ -50,11 +49,11 @@ export class JournalWriting {
   private scheduled = false
   private closing: 'no' | 'draining' | 'finishing' | 'closed' = 'no'
 
-  /** Opens the journal, or makes it. Throws `SignalboxError` when it cannot be, `JournalError` when its end is damaged. */
-  constructor({ options, follower }: WriterWorkerData, nowUs: number, post: (message: FromWriter) => void) {
+  /** Takes over the store, and closes it at the end. Throws `JournalError` when the end of the journal is damaged. */
+  constructor(store: SqliteJournalStore, { options, follower }: WriterWorkerData, post: (message: FromWriter) => void) {
     this.options = options
     this.post = post
-    this.store = SqliteJournalStore.own(options.path, options.durability, nowUs)
+    this.store = store
     try {
       if (this.store.segments().length === 0) this.store.openSegment(emptyJournalBase())
       const segment = this.store.segments().at(-1)

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { SignalboxError } from '../../core/errors.ts'
 import { JournalWriting } from './journal-writing.ts'
+import { SqliteJournalStore } from './journal-store.ts'
 import type { FromWriter, ToWriter, WriterWorkerData } from './writer-protocol.ts'
 
 const MICROS_PER_MS = 1000
@@ -11,7 +12,9 @@ function post(message: FromWriter): void {
 }
 
 function start(): void {
-  const writing = new JournalWriting(workerData as WriterWorkerData, Date.now() * MICROS_PER_MS, post)
+  const data = workerData as WriterWorkerData
+  const store = SqliteJournalStore.own(data.options.path, data.options.durability, Date.now() * MICROS_PER_MS)
+  const writing = new JournalWriting(store, data, post)
   parentPort?.on('message', (message: ToWriter) => {
     switch (message.type) {
       case 'records':
