@@ -51,11 +51,10 @@ export function* replayJournal(options: EngineOptions, reader: JournalReader, ra
       continue
     }
     for (const record of chain.records(item.bytes)) {
-      if (record.position > until) return result(undefined)
       const divergence = replayer.apply(record)
       count.records += 1
       count.decisions += record.decisions.length
-      if (divergence !== undefined) return result(divergence)
+      if (divergence !== undefined || record.position >= until) return result(divergence)
       if (count.records % PROGRESS_EVERY === 0) yield record.position
     }
   }

@@ -3,14 +3,14 @@ import type { PluginTypes } from '../../src/engine/assemble.ts'
 import type { Effect } from '../../src/engine/effects.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Turn } from '../../src/engine/engine.ts'
-import { pluginTypes } from '../../src/plugins/index.ts'
+import { engineOptions } from '../../src/replay/engine-options.ts'
 import type { Decision } from '../../src/wire/decision.ts'
 import type { Input } from '../../src/wire/input.ts'
 import type { Record as JournalRecord } from '../../src/wire/journal.ts'
 import { engineStarted } from './inputs.ts'
 
 /** The built-in plugin types, by name. */
-export const types: PluginTypes = new Map(pluginTypes.map((type) => [type.type, type]))
+export const types: PluginTypes = engineOptions().pluginTypes
 
 export const EPOCH = 1_700_000_000_000_000
 
@@ -22,7 +22,7 @@ export class World {
   at: number = EPOCH
 
   constructor(configuration: CompletedConfiguration, interpreter: 'table' | 'xstate' = 'table', seed = 7n) {
-    this.engine = new Engine({ pluginTypes: types, interpreter })
+    this.engine = new Engine(engineOptions([], { interpreter }))
     this.take(engineStarted(configuration, seed))
   }
 
