@@ -37,7 +37,7 @@ export interface EndpointTiming {
   readonly blockCount: number
 }
 
-/** Roughly one accelerator with an 8-billion-parameter model; half a million tokens of KV cache. */
+/** Roughly a small server with an 8-billion-parameter model; a million tokens of KV cache. */
 export const DEFAULT_TIMING: EndpointTiming = {
   overheadMs: 4,
   prefillTokensPerSecond: 32_000,
@@ -49,7 +49,7 @@ export const DEFAULT_TIMING: EndpointTiming = {
   encodeMsPerItem: 60,
   maxRunning: 256,
   blockTokens: 16,
-  blockCount: 32_768,
+  blockCount: 65_536,
 }
 
 /** Time of a prefill in ms: fixed cost, uncached tokens at the prefill rate, media items encoded on the spot. */
