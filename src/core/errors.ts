@@ -13,6 +13,7 @@ export const ERRORS = {
   'config-unknown-reference': 'List the plugin under `plugins`, or refer to one that is there.',
   'config-duplicate': 'Give each its own name.',
   'config-graph': 'Configure a producer for the data named, or break the cycle.',
+  'discovery-file': 'Put the file of endpoints where the message says, readable; a running engine keeps the endpoints it has.',
   'parameter-invalid': 'See the README of the plugin type for its parameters.',
   'plugin-undeclared-data': 'Declare the key in consumes() or produces().',
   'journal-torn': 'The records before the position are good: use them with --until, or prune the tail.',
