@@ -126,3 +126,5 @@ export const LATENCY_PREDICTION_INFO: DataKey<LatencyPredictionInfo> = {
 /** These two come from other clusters; no producer of them is named. */
 export const MULTICLUSTER_KV_CACHE_USAGE: DataKey<number> = { dataType: 'llm-d.ai/multicluster-kv-cache-utilization', producer: '' }
 export const MULTICLUSTER_QUEUE_SIZE: DataKey<number> = { dataType: 'llm-d.ai/multicluster-queue-size', producer: '' }
+/** A request attribute: the session that the request says it belongs to. */
+export const SESSION_ID: DataKey<string> = { dataType: 'SessionIDDataKey', producer: 'session-id-producer' }

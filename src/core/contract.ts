@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Instant } from './instant.ts'
 import type { RandomStream } from './random.ts'
 import type { WantedKeys } from './shape.ts'
-import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage } from './request.ts'
+import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage, Usage } from './request.ts'
 
 /** A plugin's type and its name; a plugin publishes data under its name. */
 export interface TypedName {
@@ -26,6 +26,11 @@ export interface Plugin {
   load?(state: Uint8Array, endpoints: readonly Endpoint[]): void
   /** A view for people, as JSON. */
   dump?(): unknown
+  /**
+   * Request headers that it reads, in lower case; front doors let these through. "cookie:name" stands for the one cookie
+   * of that name, which then is received under this very name.
+   */
+  receives?(): readonly string[]
 }
 
 export interface Consumption {
@@ -102,6 +107,11 @@ export interface Detector extends Plugin { saturation(endpoints: readonly Endpoi
 export interface PreRequest extends Plugin { preRequest(request: Request, result: SchedulingResult): void }
 /** Sees the first and the last step of each response, also a forced last one. */
 export interface ResponseBody extends Plugin { responseBody(request: Request, step: ResponseStep): void }
+/** Sets headers on the response to the client, known once the request is scheduled. */
+export interface ResponseHeader extends Plugin { responseHeaders(request: Request, result: SchedulingResult): ReadonlyMap<string, string> }
+/** Tells the proxy something of a response that has ended, from its usage. */
+export interface Reporter extends Plugin { report(request: Request, usage: Usage | undefined): Report | undefined }
+export interface Report { readonly namespace: string; readonly name: string; readonly value: number }
 /** Learns of endpoints as they come and go. */
 export interface EndpointEvents extends Plugin {
   endpointAdded(endpoint: Endpoint): void

@@ -54,3 +54,27 @@ export const naturalLogarithm = (x: number): number => {
   for (let n = LAST_TERM; n >= 3; n -= 2) sum = (sum + 1 / n) * square
   return exponent * LN2_HIGH + (2 * s * (1 + sum) + exponent * LN2_LOW)
 }
+
+// The bits of a fraction that can matter to a double.
+const FRACTION_BITS = 53
+
+/**
+ * x to a power, for x >= 0 and a power >= 0, the same bits on every machine: whole powers by squaring, fractions by square
+ * roots. To about 1e-14 of the true value for ordinary arguments.
+ */
+export const power = (x: number, exponent: number): number => {
+  let whole = Math.floor(exponent)
+  let fraction = exponent - whole
+  let result = 1
+  for (let square = x; whole > 0; square *= square) {
+    if (whole % 2 === 1) result *= square
+    whole = Math.floor(whole / 2)
+  }
+  for (let bit = 0, root = Math.sqrt(x); bit < FRACTION_BITS && fraction > 0; bit++, root = Math.sqrt(root)) {
+    fraction *= 2
+    if (fraction < 1) continue
+    result *= root
+    fraction -= 1
+  }
+  return result
+}

@@ -1,6 +1,6 @@
 import type {
   AdmissionController, Admitter, Decider, Detector, Filter, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
-  ProfileHandler, ResponseBody, Scorer, Screener,
+  ProfileHandler, Reporter, ResponseBody, ResponseHeader, Scorer, Screener,
 } from './contract.ts'
 
 // A plugin has the roles whose methods it bears.
@@ -20,6 +20,8 @@ const isAdmissionController = (plugin: Plugin): plugin is AdmissionController =>
 const isPreRequest = (plugin: Plugin): plugin is PreRequest => bears(plugin, 'preRequest')
 const isResponseBody = (plugin: Plugin): plugin is ResponseBody => bears(plugin, 'responseBody')
 
+export const isResponseHeader = (plugin: Plugin): plugin is ResponseHeader => bears(plugin, 'responseHeaders')
+export const isReporter = (plugin: Plugin): plugin is Reporter => bears(plugin, 'report')
 export const takesPeerLoads = (plugin: Plugin): plugin is PeerLoads => bears(plugin, 'peerLoad') && bears(plugin, 'peerGone')
 
 /** The kinds that oblige a plugin to bear methods; the others only describe. */

@@ -1,4 +1,5 @@
 import type { PluginType } from '../core/contract.ts'
+import { probabilisticAdmitter } from './admitter/probabilistic-admitter/index.ts'
 import { alwaysDisaggMultimodalDecider } from './decider/always-disagg-multimodal-decider/index.ts'
 import { alwaysDisaggPdDecider } from './decider/always-disagg-pd-decider/index.ts'
 import { prefixBasedPdDecider } from './decider/prefix-based-pd-decider/index.ts'
@@ -6,10 +7,14 @@ import { concurrencyDetector } from './detector/concurrency-detector/index.ts'
 import { utilizationDetector } from './detector/utilization-detector/index.ts'
 import { fileDiscovery } from './discovery/file-discovery/index.ts'
 import { coreMetricsExtractor } from './extractor/core-metrics-extractor/index.ts'
+import { byLabel } from './filter/by-label/index.ts'
 import { decodeFilter } from './filter/decode-filter/index.ts'
 import { encodeFilter } from './filter/encode-filter/index.ts'
+import { headerBasedTestingFilter } from './filter/header-based-testing-filter/index.ts'
+import { byLabelSelector, labelSelectorFilter } from './filter/label-selector-filter/index.ts'
 import { prefillFilter } from './filter/prefill-filter/index.ts'
 import { prefixCacheAffinityFilter } from './filter/prefix-cache-affinity-filter/index.ts'
+import { multiclusterSessionAffinityFilter, sessionAffinityFilter } from './filter/session-affinity-filter/index.ts'
 import { fcfsOrderingPolicy } from './flow-control/fcfs-ordering-policy/index.ts'
 import { globalStrictFairnessPolicy } from './flow-control/global-strict-fairness-policy/index.ts'
 import { staticUsageLimitPolicy } from './flow-control/static-usage-limit-policy/index.ts'
@@ -23,19 +28,24 @@ import { randomPicker } from './picker/random-picker/index.ts'
 import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
 import { approxPrefixCacheProducer, multiclusterApproxPrefixCacheProducer } from './producer/approx-prefix-cache-producer/index.ts'
 import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
-import { dataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
+import { sessionIdProducer } from './producer/session-id-producer/index.ts'
 import { tokenizer, tokenProducer } from './producer/token-producer/index.ts'
+import { dataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
 import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
 import { pdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
 import { singleProfileHandler } from './profile-handler/single-profile-handler/index.ts'
 import { activeRequestScorer } from './scorer/active-request-scorer/index.ts'
+import { contextLengthAware } from './scorer/context-length-aware/index.ts'
 import { kvCacheUtilizationScorer } from './scorer/kv-cache-utilization-scorer/index.ts'
 import { loadAwareScorer } from './scorer/load-aware-scorer/index.ts'
+import { loraAffinityScorer } from './scorer/lora-affinity-scorer/index.ts'
 import { multiclusterKvCacheUtilizationScorer } from './scorer/multicluster-kv-cache-utilization-scorer/index.ts'
 import { multiclusterQueueScorer } from './scorer/multicluster-queue-scorer/index.ts'
+import { noHitLruScorer } from './scorer/no-hit-lru-scorer/index.ts'
 import { multiclusterPrefixCacheScorer, prefixCacheScorer } from './scorer/prefix-cache-scorer/index.ts'
 import { queueScorer } from './scorer/queue-scorer/index.ts'
 import { runningRequestsSizeScorer } from './scorer/running-requests-size-scorer/index.ts'
+import { sessionAffinityScorer } from './scorer/session-affinity-scorer/index.ts'
 import { tokenLoadScorer } from './scorer/token-load-scorer/index.ts'
 import { endpointNotificationSource } from './source/endpoint-notification-source/index.ts'
 import { metricsDataSource } from './source/metrics-data-source/index.ts'
@@ -49,7 +59,10 @@ export const pluginTypes: readonly PluginType[] = [
   alwaysDisaggPdDecider,
   anthropicParser,
   approxPrefixCacheProducer,
+  byLabel,
+  byLabelSelector,
   concurrencyDetector,
+  contextLengthAware,
   coreMetricsExtractor,
   dataParallelProfileHandler,
   decodeFilter,
@@ -60,15 +73,20 @@ export const pluginTypes: readonly PluginType[] = [
   fcfsOrderingPolicy,
   fileDiscovery,
   globalStrictFairnessPolicy,
+  headerBasedTestingFilter,
   inflightLoadProducer,
   kvCacheUtilizationScorer,
+  labelSelectorFilter,
   loadAwareScorer,
+  loraAffinityScorer,
   maxScorePicker,
   metricsDataSource,
-  multiclusterKvCacheUtilizationScorer,
   multiclusterApproxPrefixCacheProducer,
+  multiclusterKvCacheUtilizationScorer,
   multiclusterPrefixCacheScorer,
   multiclusterQueueScorer,
+  multiclusterSessionAffinityFilter,
+  noHitLruScorer,
   openaiParser,
   passthroughParser,
   pdProfileHandler,
@@ -77,9 +95,13 @@ export const pluginTypes: readonly PluginType[] = [
   prefixBasedPdDecider,
   prefixCacheAffinityFilter,
   prefixCacheScorer,
+  probabilisticAdmitter,
   queueScorer,
   randomPicker,
   runningRequestsSizeScorer,
+  sessionAffinityFilter,
+  sessionAffinityScorer,
+  sessionIdProducer,
   singleProfileHandler,
   staticUsageLimitPolicy,
   tokenizer,

@@ -1,6 +1,6 @@
 import type { PeerAssignment } from '../../../core/contract.ts'
 import { Endpoint } from '../../../core/endpoint.ts'
-import { SignalboxError } from '../../../core/errors.ts'
+import { loadJson, saveJson } from '../../saved-json.ts'
 
 /** What the producer saves: [id, life] of endpoints that had load, and per request what it holds. */
 export interface LoadMemory {
@@ -25,17 +25,14 @@ export interface RememberedAssignment {
   readonly promptHeld: boolean
 }
 
-export const encodeLoadMemory = (memory: LoadMemory): Uint8Array => new TextEncoder().encode(JSON.stringify(memory))
+export const encodeLoadMemory = (memory: LoadMemory): Uint8Array => saveJson(memory)
 
 /** Throws `state-invalid` on bytes that this producer did not write. */
-export const decodeLoadMemory = (bytes: Uint8Array): LoadMemory => {
-  try {
-    const memory = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Partial<LoadMemory>
-    if (Array.isArray(memory.seen) && Array.isArray(memory.requests) && Array.isArray(memory.peers)) return memory as LoadMemory
-  } catch {
-    // Said below, the same way for all that can be wrong.
-  }
-  throw new SignalboxError('state-invalid', 'the saved state of an inflight-load-producer cannot be read')
+export const decodeLoadMemory = (bytes: Uint8Array): LoadMemory => loadJson(bytes, 'an inflight-load-producer', isLoadMemory)
+
+const isLoadMemory = (value: unknown): value is LoadMemory => {
+  const memory = value as Partial<LoadMemory> | null | undefined
+  return Array.isArray(memory?.seen) && Array.isArray(memory.requests) && Array.isArray(memory.peers)
 }
 
 /** Stands for an endpoint that has left while requests on it still run: only its id and life matter. */
