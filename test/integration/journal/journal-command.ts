@@ -1,0 +1,3 @@
+import { journalCommand } from '../../../src/cli/journal.ts'
+
+await journalCommand().parseAsync(process.argv.slice(2), { from: 'user' })
