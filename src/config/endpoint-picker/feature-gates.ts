@@ -17,7 +17,7 @@ export const readFeatureGates = (list: Cursor): FeatureGates => {
     if (text === undefined) continue
     const [name = '', ...rest] = text.split('=')
     const value = rest.length === 0 ? 'true' : rest.join('=').trim().toLowerCase()
-    if (!(name in DEFAULTS)) entry.fail(`unknown feature gate \`${name}\`${didYouMean(name, Object.keys(DEFAULTS))}`, 'config-unknown-field')
+    if (!Object.hasOwn(DEFAULTS, name)) entry.fail(`unknown feature gate \`${name}\`${didYouMean(name, Object.keys(DEFAULTS))}`, 'config-unknown-field')
     else if (TRUE.includes(value) || FALSE.includes(value)) gates[name] = TRUE.includes(value)
     else entry.fail(`feature gate \`${name}\` must be true or false, got \`${value}\``)
   }

@@ -35,17 +35,17 @@ const refer = (pluginRef: string): Plain => ({ pluginRef })
 const entriesOf = ({ filters, scorers, picker }: ConfiguredProfile): readonly Plain[] => {
   const entries: Plain[] = []
   const names = new Set<string>()
-  const left = [...filters]
+  const left = [...scorers]
   const add = (pluginRef: string, weight?: number): void => {
     names.add(pluginRef)
     entries.push(weight === undefined ? { pluginRef } : { pluginRef, weight })
   }
-  for (const { plugin, weight } of scorers) {
-    const shared = left.indexOf(plugin)
-    for (const filter of left.splice(0, shared < 0 ? 0 : shared + 1)) if (filter !== plugin) add(filter)
-    add(plugin, weight)
+  for (const filter of filters) {
+    const shared = left.findIndex(({ plugin }) => plugin === filter)
+    for (const { plugin, weight } of left.splice(0, shared + 1)) add(plugin, weight)
+    if (shared < 0) add(filter)
   }
-  for (const filter of left) add(filter)
+  for (const { plugin, weight } of left) add(plugin, weight)
   if (!names.has(picker)) add(picker)
   return entries
 }

@@ -16,6 +16,9 @@ export interface SourceDocument {
 /** Aliases at most that one may stand for another in: a bound on what a small text can grow to. */
 const ALIASES_MAX = 100
 
+/** How the parser tells that its stack was not enough. */
+const TOO_DEEP = /call stack|stack overflow/i
+
 /** The unquoted words that YAML 1.1, which llm-d reads, takes for booleans and YAML 1.2 does not. */
 const OLD_BOOLEANS: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
@@ -59,10 +62,10 @@ const sound = (document: Document.Parsed, text: string, placeAt: (offset: number
     fine = false
     problems.error('config-syntax', message, placeAt(offset))
   }
-  for (const error of [...document.errors, ...document.warnings]) {
-    const message = error.code === 'DUPLICATE_KEY' ? `\`${wordAt(text, error.pos[0])}\` is given twice` : error.message
-    fault(message, error.pos[0])
-  }
+  const [malformed] = [...document.errors, ...document.warnings].filter(({ code }) => code !== 'DUPLICATE_KEY')
+  // What follows a fault of syntax is mostly its echo.
+  if (malformed !== undefined) fault(TOO_DEEP.test(malformed.message) ? 'nested too deeply' : malformed.message, malformed.pos[0])
+  for (const { code, pos } of document.errors) if (code === 'DUPLICATE_KEY') fault(`\`${wordAt(text, pos[0])}\` is given twice`, pos[0])
   if (!fine) return false
   visit(document, {
     Alias: (_, alias) => {

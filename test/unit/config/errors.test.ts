@@ -20,6 +20,7 @@ describe('a wrong EndpointPickerConfig is refused at its place', () => {
     ['a list that is none', picker('plugins: {}\n'), 'config-invalid: plugins must be a list, got an object (c.yaml:3:10)'],
     ['an unknown feature gate', picker('featureGates: [flowControll]\n'), 'config-unknown-field: unknown feature gate `flowControll`; did you mean `flowControl`? (c.yaml:3:16)'],
     ['a feature gate that is no boolean', picker('featureGates: [flowControl=maybe]\n'), 'config-invalid: feature gate `flowControl` must be true or false, got `maybe` (c.yaml:3:16)'],
+    ['a feature gate that is a word of the language', picker('featureGates: [toString]\n'), 'config-unknown-field: unknown feature gate `toString` (c.yaml:3:16)'],
     ['flow control', picker('featureGates: [flowControl]\n'), 'config-not-built: flow control is known from llm-d but not built: turn the feature gate `flowControl` off (c.yaml:3:15)'],
     ['a peer discovery', picker('dataLayer:\n  peerDiscovery: {pluginRef: a}\n'), /^config-not-built: dataLayer\.peerDiscovery is known .*\(c\.yaml:4:18\)$/],
     ['a plugin without type', picker('plugins:\n  - name: a\n'), 'config-invalid: plugin `a` has no type (c.yaml:4:5)'],

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -107,6 +109,12 @@ describe('every setting', () => {
       expect(help).toContain(`--${name} <`)
       if (fallback !== '') expect(help.replace(/\s+/g, ' ')).toContain(`(default: ${fallback})`)
     }
+  })
+
+  it('stands in the README as it is', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../../src/config/README.md'), 'utf8')
+    const rows = settingsTable().map(({ name, values, default: fallback, help }) => `| \`${name}\` | ${values.replaceAll('|', '\\|')} | ${fallback === '' ? '' : `\`${fallback}\``} | ${help} |\n`)
+    expect(readme).toContain(rows.join(''))
   })
 
   it('is known by one name, and its default is a value that it takes', () => {

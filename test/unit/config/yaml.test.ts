@@ -91,6 +91,20 @@ describe('a YAML text', () => {
     expect(errorsOf(text)[0]).toMatch(error)
   })
 
+  it.each([['lists', '['.repeat(20_000)], ['entries', '- '.repeat(20_000)]])('refuses %s nested beyond measure', (_, text) => {
+    expect(errorsOf(text)).toEqual([expect.stringMatching(/^config-syntax nested too deeply c\.yaml:1:\d+$/)])
+  })
+
+  it('tells the first fault of syntax, not its echoes, and every key given twice', () => {
+    expect(errorsOf('a: b: c: d: e\nx: 1\nx: 2\ny: 1\ny: 2\n').map((error) => error.replace(/^.* /, ''))).toEqual(['c.yaml:1:4', 'c.yaml:3:1', 'c.yaml:5:1'])
+  })
+
+  it('may begin with a byte order mark and end its lines as Windows does', () => {
+    const document = only('\uFEFFa: 1\r\nb:\r\n  - c\r\n')
+    expect(document.value).toEqual({ a: 1, b: ['c'] })
+    expect(placeText(document.placeOf(['b', '0']))).toBe('c.yaml:3:5')
+  })
+
   it('refuses a text that grows beyond measure by aliases', () => {
     const rows = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 8; i++) rows.push(`${'abcdefgh'[i] ?? ''}: &${'abcdefgh'[i] ?? ''} [${Array.from({ length: 10 }, () => `*${'abcdefgh'[i - 1] ?? ''}`).join(', ')}]`)
