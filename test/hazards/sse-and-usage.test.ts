@@ -8,7 +8,7 @@ import hazards from './cases/sse-and-usage.json' with { type: 'json' }
 
 const scanned = (...chunks: readonly (string | Buffer)[]): { events: string[]; isDone: boolean; finish(): { events: string[]; isDone: boolean } } => {
   const events: string[] = []
-  const scanner = new SseScanner((data) => events.push(data.toString()))
+  const scanner = new SseScanner((bytes, start, end) => events.push(bytes.toString('utf8', start, end)))
   for (const chunk of chunks) scanner.push(Buffer.from(chunk))
   return {
     events: [...events],
@@ -22,7 +22,7 @@ const scanned = (...chunks: readonly (string | Buffer)[]): { events: string[]; i
 
 const usageAfter = (stream: string): readonly number[] | undefined => {
   const watch = watchFor('text/event-stream', '', false)
-  const out = Buffer.concat([...watch.take(Buffer.from(stream)), ...watch.end()])
+  const out = Buffer.concat([watch.take(Buffer.from(stream)), watch.end()].flat())
   expect(out.toString()).toBe(stream)
   const usage = watch.usage
   return usage && [usage.promptTokens, usage.completionTokens, usage.totalTokens, usage.cachedTokens, usage.reasoningTokens]
@@ -86,7 +86,7 @@ const checks: ReadonlyMap<string, () => Promise<void> | void> = new Map<string, 
     for (let cut = 0; cut <= stream.length; cut++) {
       expect(scanned(stream.subarray(0, cut), stream.subarray(cut)).finish().events).toEqual(expected)
       const watch = watchFor('text/event-stream', '', true)
-      const out = [...watch.take(stream.subarray(0, cut)), ...watch.take(stream.subarray(cut)), ...watch.end()]
+      const out = [watch.take(stream.subarray(0, cut)), watch.take(stream.subarray(cut)), watch.end()].flat()
       expect(Buffer.concat(out).equals(stream)).toBe(true)
     }
   }],

@@ -163,7 +163,7 @@ export class Exchange {
     const { bytes, hidesUsage } = upstreamBody(original, prepared.api, prepared.streaming, change)
     const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage ? CODED : undefined)
     const upstream = { hostPort: route.endpoint.hostPort, method: 'POST' as const, path: originForm(this.#request.url ?? this.#path), headers, body: bytes }
-    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, hidesUsage }, {
+    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, hidesUsage, isSglang: prepared.parser === SGLANG_PARSER }, {
       sent: () => {
         scheduler.sent(route.request, route.attempt)
       },
@@ -230,6 +230,9 @@ export class Exchange {
     this.#parts.scheduler.aborted(this.#key, ending.cause)
   }
 }
+
+/** llm-d's name of the parser of SGLang's own API. */
+const SGLANG_PARSER = 'sglanghttp'
 
 /** A frame can only be kept from the client in a response that is not compressed. */
 const CODED: ReadonlySet<string> = new Set(['accept-encoding'])

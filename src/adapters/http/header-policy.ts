@@ -44,6 +44,7 @@ const SINGLE_VALUED: ReadonlySet<string> = new Set([
 ])
 
 const NO_NAMES: ReadonlySet<string> = new Set()
+const NOTHING: ReadonlyMap<string, string> = new Map()
 
 /** For the connection to the client; the connection to the endpoint has its own. */
 const OWN_TO_REQUEST: ReadonlySet<string> = new Set(['host', 'expect', REQUEST_ID])
@@ -61,24 +62,50 @@ export interface ClientHeaders {
 /** Longest x-request-id taken from a client, in characters: it goes into every record and log line. */
 export const REQUEST_ID_LENGTH_MAX = 256
 
+/** What is known of a header by its name. */
+interface NameFacts {
+  readonly lower: string
+  readonly isForwarded: boolean
+  readonly isJournaled: boolean
+  readonly isSingle: boolean
+}
+
+/** Names whose facts are kept as they are written: clients use few, and a hostile one must not fill the memory. */
+const FACTS_MAX = 1024
+const FACTS_NAME_LENGTH_MAX = 64
+const factsByName = new Map<string, NameFacts>()
+
+const factsOf = (name: string): NameFacts => {
+  const known = factsByName.get(name)
+  if (known !== undefined) return known
+  const lower = name.toLowerCase()
+  const facts = {
+    lower,
+    isForwarded: !HOP_BY_HOP.has(lower) && !SYSTEM_OWNED.has(lower) && !OWN_TO_REQUEST.has(lower),
+    isJournaled: JOURNALED.has(lower),
+    isSingle: SINGLE_VALUED.has(lower),
+  }
+  if (factsByName.size < FACTS_MAX && name.length <= FACTS_NAME_LENGTH_MAX) factsByName.set(name, facts)
+  return facts
+}
+
 /** Splits a request's headers, given as node:http's rawHeaders. */
 export const readClientHeaders = (raw: readonly string[]): ClientHeaders => {
   const named = namedByConnection(raw)
   const forwarded: FlatHeaders = []
-  const journaled = new Map<string, string>()
   const all = new Map<string, string>()
+  let journaled: Map<string, string> | undefined
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const given = raw[i] ?? ''
-    const name = given.toLowerCase()
     const value = raw[i + 1] ?? ''
-    const before = all.get(name)
-    if (before !== undefined && SINGLE_VALUED.has(name)) continue
-    all.set(name, before === undefined ? value : `${before}, ${value}`)
-    if (JOURNALED.has(name)) journaled.set(name, value)
-    if (HOP_BY_HOP.has(name) || SYSTEM_OWNED.has(name) || OWN_TO_REQUEST.has(name) || named?.has(name) === true) continue
-    forwarded.push(given, value)
+    const facts = factsOf(given)
+    const before = all.get(facts.lower)
+    if (before !== undefined && facts.isSingle) continue
+    all.set(facts.lower, before === undefined ? value : `${before}, ${value}`)
+    if (facts.isJournaled) journaled = (journaled ?? new Map<string, string>()).set(facts.lower, value)
+    if (facts.isForwarded && named?.has(facts.lower) !== true) forwarded.push(given, value)
   }
-  return { forwarded, journaled: Array.from(journaled, ([name, value]) => ({ name, value })), all }
+  return { forwarded, journaled: Array.from(journaled ?? NOTHING, ([name, value]) => ({ name, value })), all }
 }
 
 /** The client's own x-request-id, the first of several; undefined where one has to be made. */
@@ -106,7 +133,7 @@ export const attemptHeaders = (
   const headers: FlatHeaders = []
   for (let i = 0; i + 1 < forwarded.length; i += 2) {
     const given = forwarded[i] ?? ''
-    const name = given.toLowerCase()
+    const name = factsOf(given).lower
     if (!set.has(name) && !without.has(name)) headers.push(given, forwarded[i + 1] ?? '')
   }
   for (const [name, value] of set) {

@@ -90,16 +90,25 @@ const skipSpace = (bytes: Buffer, from: number): number => {
   return at
 }
 
+/** Bytes of a string that are looked at one by one before the search is left to the engine's own: most strings are shorter. */
+const BY_HAND = 64
+
 /** Behind the closing quote of the string that opens at `at`; the end of the bytes when it is not closed. */
 const stringEnd = (bytes: Buffer, at: number): number => {
-  let from = at + 1
+  let i = at + 1
   for (;;) {
-    const quote = bytes.indexOf(QUOTE, from)
+    const stop = Math.min(bytes.length, i + BY_HAND)
+    while (i < stop) {
+      const byte = bytes[i]
+      if (byte === QUOTE) return i + 1
+      i += byte === BACKSLASH ? 2 : 1
+    }
+    const quote = i < bytes.length ? bytes.indexOf(QUOTE, i) : -1
     if (quote < 0) return bytes.length
     let backslashes = 0
-    while (quote - 1 - backslashes > at && bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++
+    while (quote - backslashes > i && bytes[quote - backslashes - 1] === BACKSLASH) backslashes++
     if (backslashes % 2 === 0) return quote + 1
-    from = quote + 1
+    i = quote + 1
   }
 }
 

@@ -22,6 +22,8 @@ export interface RelayedRequest {
   /** Whether the client asked for a stream. */
   readonly streams: boolean
   readonly hidesUsage: boolean
+  /** Whether it is of SGLang's own API. */
+  readonly isSglang: boolean
 }
 
 export interface RelayListener {
@@ -96,7 +98,7 @@ export class ResponseRelay implements AttemptListener {
     this.#statusText = statusText
     this.#headers = headers
     this.#isStream = contentType.toLowerCase().includes('text/event-stream')
-    this.#watch = watchFor(contentType, text(headers['content-encoding']), this.#request.hidesUsage)
+    this.#watch = watchFor(contentType, text(headers['content-encoding']), this.#request.hidesUsage, this.#request.isSglang)
   }
 
   data(chunk: Buffer): void {
@@ -129,9 +131,10 @@ export class ResponseRelay implements AttemptListener {
     this.#listener.started(this.#status, this.#isStream || this.#request.streams)
   }
 
-  #write(chunks: readonly Buffer[]): void {
+  #write(chunks: Buffer | readonly Buffer[]): void {
     let takesMore = true
-    for (const chunk of chunks) takesMore = this.#response.write(chunk)
+    if (Buffer.isBuffer(chunks)) takesMore = this.#response.write(chunks)
+    else for (const chunk of chunks) takesMore = this.#response.write(chunk)
     if (takesMore || this.#isPaused) return
     this.#isPaused = true
     this.#attempt?.pause()

@@ -9,8 +9,8 @@ const NO_BYTES: readonly Buffer[] = []
 
 /** Looks at a response's bytes on their way and says which of them the client gets: as a rule all, as they came. */
 export interface ResponseWatch {
-  /** What to send on now. */
-  take(chunk: Buffer): readonly Buffer[]
+  /** What to send on now: one piece, or any number of them. */
+  take(chunk: Buffer): Buffer | readonly Buffer[]
   /** What to send on at the end. */
   end(): readonly Buffer[]
   readonly usage: Usage | undefined
@@ -22,12 +22,15 @@ export interface ResponseWatch {
   readonly isAtBoundary: boolean
 }
 
-/** The watch for a response by its headers: of a coded body nothing can be read. */
-export const watchFor = (contentType: string, contentEncoding: string, hidesUsage: boolean): ResponseWatch => {
+/**
+ * The watch for a response by its headers: of a coded body nothing can be read. `isSglang` is a response of SGLang's
+ * own API.
+ */
+export const watchFor = (contentType: string, contentEncoding: string, hidesUsage: boolean, isSglang = false): ResponseWatch => {
   if (contentEncoding !== '' && contentEncoding !== 'identity') return new BlindWatch()
   const type = contentType.toLowerCase()
-  if (type.includes('text/event-stream')) return hidesUsage ? new HidingWatch() : new StreamWatch()
-  return type.includes('json') ? new BodyWatch() : new BlindWatch()
+  if (type.includes('text/event-stream')) return hidesUsage ? new HidingWatch() : new StreamWatch(isSglang)
+  return type.includes('json') ? new BodyWatch(isSglang) : new BlindWatch()
 }
 
 class BlindWatch implements ResponseWatch {
@@ -36,8 +39,8 @@ class BlindWatch implements ResponseWatch {
   readonly isDone = false
   readonly isAtBoundary = false
 
-  take(chunk: Buffer): readonly Buffer[] {
-    return [chunk]
+  take(chunk: Buffer): Buffer {
+    return chunk
   }
 
   end(): readonly Buffer[] {
@@ -49,19 +52,23 @@ class BodyWatch implements ResponseWatch {
   readonly events = 0
   readonly isDone = false
   readonly isAtBoundary = false
-  readonly #meter = new UsageMeter()
+  readonly #meter: UsageMeter
   #chunks: Buffer[] = []
   #bytes = 0
+
+  constructor(isSglang: boolean) {
+    this.#meter = new UsageMeter(isSglang)
+  }
 
   get usage(): Usage | undefined {
     return this.#meter.usage
   }
 
-  take(chunk: Buffer): readonly Buffer[] {
+  take(chunk: Buffer): Buffer {
     this.#bytes += chunk.length
     if (this.#bytes <= USAGE_BODY_BYTES_MAX) this.#chunks.push(chunk)
     else this.#chunks = []
-    return [chunk]
+    return chunk
   }
 
   end(): readonly Buffer[] {
@@ -73,10 +80,16 @@ class BodyWatch implements ResponseWatch {
 }
 
 class StreamWatch implements ResponseWatch {
-  readonly #meter = new UsageMeter()
-  readonly #scanner = new SseScanner((data) => {
-    this.#meter.takeEvent(data)
-  })
+  readonly #meter: UsageMeter
+  readonly #scanner: SseScanner
+
+  constructor(isSglang: boolean) {
+    const meter = new UsageMeter(isSglang)
+    this.#meter = meter
+    this.#scanner = new SseScanner((bytes, start, end) => {
+      meter.takeEvent(bytes, start, end)
+    })
+  }
 
   get usage(): Usage | undefined {
     return this.#meter.usage
@@ -94,9 +107,9 @@ class StreamWatch implements ResponseWatch {
     return this.#scanner.isAtBoundary
   }
 
-  take(chunk: Buffer): readonly Buffer[] {
+  take(chunk: Buffer): Buffer {
     this.#scanner.push(chunk)
-    return [chunk]
+    return chunk
   }
 
   end(): readonly Buffer[] {
@@ -111,8 +124,8 @@ class StreamWatch implements ResponseWatch {
  */
 class HidingWatch implements ResponseWatch {
   readonly #meter = new UsageMeter()
-  readonly #scanner = new SseScanner((data) => {
-    this.#event(data)
+  readonly #scanner = new SseScanner((bytes, start, end) => {
+    this.#event(bytes, start, end)
   })
   /** Of the event that is not ended yet. */
   #held: Buffer[] = []
@@ -159,8 +172,8 @@ class HidingWatch implements ResponseWatch {
     return this.#out
   }
 
-  #event(data: Buffer): void {
-    if (!this.#meter.takeEvent(data)) return
+  #event(bytes: Buffer, from: number, to: number): void {
+    if (!this.#meter.takeEvent(bytes, from, to)) return
     const start = this.#isEnding ? -1 : this.#scanner.boundary
     if (start >= 0) this.#send(start)
     else this.#held = []

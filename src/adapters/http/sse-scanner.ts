@@ -13,8 +13,8 @@ const DONE = Buffer.from('[DONE]')
 /** Largest data of one event that is looked into, in bytes; of a larger one only its end is noticed. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024
 
-/** What a scanner tells of an event when its empty line has come; `data` is good until the call returns. */
-export type EventListener = (data: Buffer, done: boolean) => void
+/** What a scanner tells of an event when its empty line has come: its data, as a part of bytes that are good until the call returns. */
+export type EventListener = (bytes: Buffer, start: number, end: number) => void
 
 /**
  * Follows a stream of server-sent events through chunks cut anywhere, also inside a line end or a character, and never
@@ -61,8 +61,8 @@ export class SseScanner {
       if (chunk[0] === LF) from = 1
       if (!this.#isMidEvent) this.boundary = from
     }
-    if (chunk.indexOf(CR, from) < 0) this.#scan(chunk, from)
-    else this.#scanWithCarriageReturns(chunk, from)
+    if (chunk.indexOf(CR, from) >= 0) this.#scanWithCarriageReturns(chunk, from)
+    else if (!this.#takeWhole(chunk)) this.#scan(chunk, from)
   }
 
   /** The stream is over: a last line or event that was not ended counts as if it were. */
@@ -71,6 +71,17 @@ export class SseScanner {
     if (this.#parts.length > 0) this.#line(EMPTY, 0, 0)
     if (this.#hasData) this.#dispatch()
     this.#isMidEvent = false
+  }
+
+  /** The way of nearly every chunk: one event of one data line, and nothing kept from before. */
+  #takeWhole(chunk: Buffer): boolean {
+    const end = chunk.length - 2
+    if (this.#isMidEvent || this.#isStart || end < 5 || chunk[end] !== LF || chunk[end + 1] !== LF) return false
+    if (chunk[4] !== COLON || !isDataField(chunk, 0, end) || chunk.indexOf(LF) !== end) return false
+    this.offset = end + 2
+    this.#tell(chunk, chunk[5] === SPACE && end > 5 ? 6 : 5, end)
+    this.boundary = end + 2
+    return true
   }
 
   #scan(chunk: Buffer, start: number): void {
@@ -153,11 +164,16 @@ export class SseScanner {
     const lines = this.#lines
     this.#lines = []
     this.#hasData = false
-    const last = lines.at(-1)
-    const done = !isTooLarge && last !== undefined && last.length === DONE.length && DONE.equals(last)
+    const data = isTooLarge ? NOTHING : joined(lines)
+    const last = data.length === 0 ? 0 : (lines.at(-1)?.length ?? 0)
+    this.#tell(data, 0, data.length, last)
+  }
+
+  /** `last` is the length of the last data line. */
+  #tell(bytes: Buffer, start: number, end: number, last = end - start): void {
     this.events++
-    if (done) this.isDone = true
-    this.#listener(isTooLarge ? NOTHING : joined(lines), done)
+    if (last === DONE.length && bytes[end - last] === DONE[0] && bytes.compare(DONE, 0, DONE.length, end - last, end) === 0) this.isDone = true
+    this.#listener(bytes, start, end)
   }
 }
 

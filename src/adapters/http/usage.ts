@@ -3,6 +3,9 @@ import { scanObject } from './json-splice.ts'
 
 const USAGE_KEY = Buffer.from('"usage"')
 const META_INFO_KEY = Buffer.from('"meta_info"')
+const SPACE = 32
+const COLON = 58
+const LETTER_N = 110
 
 /** Events of the Responses API that carry the final usage. */
 const FINAL_RESPONSE_EVENTS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -25,9 +28,15 @@ interface Counts {
  * (llm-d: usage from responses; Anthropic's message_start and message_delta are merged)
  */
 export class UsageMeter {
+  readonly #key: Buffer
   readonly #counts: Counts = { input: 0, output: 0, total: 0, cached: 0, reasoning: 0, cacheRead: 0, cacheCreation: 0 }
   #isKnown = false
   #isAnthropic = false
+
+  /** `isSglang`: the response is of SGLang's own API, which has its counts in `meta_info`. */
+  constructor(isSglang = false) {
+    this.#key = isSglang ? META_INFO_KEY : USAGE_KEY
+  }
 
   /** Undefined when no usage was reported: unknown is not zero. */
   get usage(): Usage | undefined {
@@ -44,9 +53,9 @@ export class UsageMeter {
   }
 
   /** Takes the data of one event; says whether it is a frame that carries usage and nothing else. */
-  takeEvent(data: Buffer): boolean {
-    if (!mayHoldUsage(data)) return false
-    const event = parsed(data)
+  takeEvent(bytes: Buffer, start = 0, end = bytes.length): boolean {
+    if (!mayHoldUsage(bytes, start, end, this.#key)) return false
+    const event = parsed(bytes, start, end)
     if (!isRecord(event)) return false
     const found = usageOf(event)
     if (found === undefined) return false
@@ -56,12 +65,11 @@ export class UsageMeter {
 
   /** Takes a whole body that is not a stream; only its usage is parsed. */
   takeBody(body: Buffer): void {
-    for (const key of ['usage', 'meta_info']) {
-      const member = scanObject(body, key)?.members.at(-1)
-      if (member === undefined) continue
-      const block = parsed(body.subarray(member.valueStart, member.valueEnd))
-      if (isRecord(block)) this.#take(block)
-    }
+    if (!body.includes(this.#key)) return
+    const member = scanObject(body, this.#key === USAGE_KEY ? 'usage' : 'meta_info')?.members.at(-1)
+    if (member === undefined) return
+    const block = parsed(body, member.valueStart, member.valueEnd)
+    if (isRecord(block)) this.#take(block)
   }
 
   #take(block: Record<string, unknown>): void {
@@ -97,20 +105,20 @@ const usageOf = (event: Record<string, unknown>): Record<string, unknown> | unde
 }
 
 /** A cheap look before parsing: the key must be there, and not with null, as most chunks have it. */
-const mayHoldUsage = (data: Buffer): boolean => {
-  let at = data.indexOf(USAGE_KEY)
-  while (at >= 0) {
-    let value = at + USAGE_KEY.length
-    while (data[value] === 32 || data[value] === 58) value++
-    if (data[value] !== 110) return true
-    at = data.indexOf(USAGE_KEY, value)
+const mayHoldUsage = (bytes: Buffer, start: number, end: number, key: Buffer): boolean => {
+  let at = bytes.indexOf(key, start)
+  while (at >= 0 && at < end) {
+    let value = at + key.length
+    while (bytes[value] === SPACE || bytes[value] === COLON) value++
+    if (bytes[value] !== LETTER_N) return true
+    at = bytes.indexOf(key, value)
   }
-  return data.includes(META_INFO_KEY)
+  return false
 }
 
-const parsed = (data: Buffer): unknown => {
+const parsed = (bytes: Buffer, start: number, end: number): unknown => {
   try {
-    return JSON.parse(data.toString()) as unknown
+    return JSON.parse(bytes.toString('utf8', start, end)) as unknown
   } catch {
     return undefined
   }

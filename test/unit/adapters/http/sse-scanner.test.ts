@@ -4,7 +4,7 @@ import { EVENT_BYTES_MAX, SseScanner } from '../../../../src/adapters/http/sse-s
 
 const eventsOf = (chunks: readonly (string | Buffer)[]): { events: string[]; scanner: SseScanner } => {
   const events: string[] = []
-  const scanner = new SseScanner((data) => events.push(data.toString()))
+  const scanner = new SseScanner((bytes, start, end) => events.push(bytes.toString('utf8', start, end)))
   for (const chunk of chunks) scanner.push(Buffer.from(chunk))
   scanner.end()
   return { events, scanner }
@@ -18,7 +18,7 @@ const cutAt = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
 describe('the scanner of server-sent events', () => {
   it('tells each event when its empty line comes, not before', () => {
     const seen: string[] = []
-    const scanner = new SseScanner((data) => seen.push(data.toString()))
+    const scanner = new SseScanner((bytes, start, end) => seen.push(bytes.toString('utf8', start, end)))
     scanner.push(Buffer.from('data: a\n'))
     expect(seen).toEqual([])
     expect(scanner.isAtBoundary).toBe(false)
@@ -56,7 +56,7 @@ describe('the scanner of server-sent events', () => {
   it('does not keep an endless event, and goes on after it', () => {
     const chunk = Buffer.alloc(1024 * 1024, 97)
     const sizes: number[] = []
-    const scanner = new SseScanner((data) => sizes.push(data.length))
+    const scanner = new SseScanner((_bytes, start, end) => sizes.push(end - start))
     scanner.push(Buffer.from('data: '))
     for (let i = 0; i <= EVENT_BYTES_MAX / chunk.length; i++) scanner.push(chunk)
     scanner.push(Buffer.from('\n\ndata: b\n\n'))

@@ -26,7 +26,10 @@ describe('usage', () => {
   })
 
   it('of SGLang is in meta_info', () => {
-    expect(numbers(afterEvents({ text: 'a', meta_info: { prompt_tokens: 4, completion_tokens: 2, cached_tokens: 1 } }))).toEqual([4, 2, 6, 1, 0])
+    const meter = new UsageMeter(true)
+    meter.takeEvent(Buffer.from('{"text":"a","meta_info":{"prompt_tokens":4,"completion_tokens":2,"cached_tokens":1}}'))
+
+    expect(numbers(meter)).toEqual([4, 2, 6, 1, 0])
   })
 
   it('of a whole body is found without parsing the rest', () => {

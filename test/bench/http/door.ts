@@ -1,0 +1,129 @@
+/**
+ * What the HTTP front door costs over a bare pass-through that reads and parses the body, both before the same endpoint
+ * and under the same clients, each a process of its own, in turns within one run.
+ *
+ * `node test/bench/http/door.ts [--scheduler MODULE] [--seconds N] [--rounds N]`: MODULE exports `schedulingFor`
+ * (single-endpoint.ts here is the default: the door alone, without an engine).
+ */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { median, report } from '../harness.ts'
+import { pathFor, requestBody } from './answers.ts'
+import type { AskedAnswer } from './answers.ts'
+import type { ProfileLine, Question } from './child.ts'
+import type { LoadResult, LoadWork } from './load.process.ts'
+
+const { values } = parseArgs({
+  options: { scheduler: { type: 'string' }, seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '4' } },
+})
+const SECONDS = Number(values.seconds)
+const ROUNDS = Number(values.rounds)
+const PROMPT_BYTES = 2048
+const RATE = 200
+const AT_ONCE = 64
+
+interface Target {
+  readonly name: 'bare' | 'door'
+  readonly origin: string
+  readonly child: ChildProcess
+}
+
+const spawn = async (file: string, ...args: readonly string[]): Promise<{ child: ChildProcess; hostPort: string }> => {
+  const child = fork(new URL(file, import.meta.url), args, { execArgv: ['--disable-warning=ExperimentalWarning'] })
+  const [{ port }] = await once(child, 'message') as [{ port: number }]
+  return { child, hostPort: `127.0.0.1:${port}` }
+}
+
+const ask = async <T>(child: ChildProcess, question: Question | LoadWork): Promise<T> => {
+  child.send(question)
+  const [answer] = await once(child, 'message') as [T]
+  return answer
+}
+
+const quantile = (values_: readonly number[], share: number): number => {
+  const sorted = [...values_].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
+}
+
+const work = (target: Target, answer: AskedAnswer, load: LoadWork['load'], seconds: number): LoadWork =>
+  ({ origin: target.origin, path: pathFor(answer), body: requestBody(PROMPT_BYTES, answer.tokens > 0), seconds, load })
+
+interface Measured {
+  readonly results: LoadResult[]
+  readonly perSecond: number[]
+  readonly cpuUs: number[]
+}
+
+/** Rounds in which the targets take turns; the first round only warms up. */
+const inTurns = async (clients: ChildProcess, targets: readonly Target[], answer: AskedAnswer, load: LoadWork['load']): Promise<Map<string, Measured>> => {
+  const measured = new Map<string, Measured>(targets.map(({ name }) => [name, { results: [], perSecond: [], cpuUs: [] }]))
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const target of round % 2 === 0 ? targets : [...targets].reverse()) {
+      const before = await ask<{ cpuUs: number }>(target.child, { ask: 'cpu' })
+      const result = await ask<LoadResult>(clients, work(target, answer, load, round < 0 ? Math.min(2, SECONDS) : SECONDS))
+      const after = await ask<{ cpuUs: number }>(target.child, { ask: 'cpu' })
+      const into = measured.get(target.name)
+      if (result.failed > 0) throw new Error(`${target.name}: ${result.failed} requests failed`)
+      if (round < 0 || into === undefined) continue
+      into.results.push(result)
+      into.perSecond.push(result.lastByteMs.length / result.seconds)
+      into.cpuUs.push((after.cpuUs - before.cpuUs) / result.lastByteMs.length)
+    }
+  }
+  return measured
+}
+
+const latencies = async (clients: ChildProcess, targets: readonly Target[]): Promise<void> => {
+  const measured = await inTurns(clients, targets, { tokens: 16, gapMs: 10 }, { perSecond: RATE })
+  const figures = (['firstByteMs', 'lastByteMs'] as const).flatMap((when) => [0.5, 0.99].flatMap((share) => {
+    const [bare, door] = (['bare', 'door'] as const).map((name) => quantile((measured.get(name)?.results ?? []).flatMap((result) => result[when]), share))
+    const label = `${when === 'firstByteMs' ? 'first byte' : 'last byte'}, p${share * 100}`
+    return [
+      { name: `${label}, bare`, value: bare ?? 0, unit: 'ms' },
+      { name: `${label}, door above bare`, value: (door ?? 0) - (bare ?? 0), unit: 'ms', goal: 1 },
+    ]
+  }))
+  report(`HTTP front door: ${RATE} requests/s, 2 kB prompts, 16 tokens 10 ms apart`, figures)
+}
+
+const saturation = async (clients: ChildProcess, targets: readonly Target[], title: string, answer: AskedAnswer): Promise<void> => {
+  const measured = await inTurns(clients, targets, answer, { atOnce: AT_ONCE })
+  const [bare, door] = [measured.get('bare'), measured.get('door')]
+  if (bare === undefined || door === undefined) return
+  report(`HTTP front door at saturation: ${AT_ONCE} at once, ${title}`, [
+    { name: 'bare', value: median(bare.perSecond), unit: 'requests/s' },
+    { name: 'door', value: median(door.perSecond), unit: 'requests/s' },
+    { name: 'throughput, door of bare', value: median(door.perSecond.map((value, i) => value / (bare.perSecond[i] ?? value))), unit: 'of 1' },
+    { name: 'CPU a request, bare', value: median(bare.cpuUs), unit: 'us' },
+    { name: 'CPU a request, door', value: median(door.cpuUs), unit: 'us' },
+    { name: 'CPU, bare of door', value: median(bare.cpuUs) / median(door.cpuUs), unit: 'of 1' },
+  ])
+}
+
+const profile = async (clients: ChildProcess, target: Target, title: string, answer: AskedAnswer): Promise<void> => {
+  await ask(target.child, { ask: 'profile-start' })
+  await ask<LoadResult>(clients, work(target, answer, { atOnce: AT_ONCE }, SECONDS))
+  const { lines } = await ask<{ lines: readonly ProfileLine[] }>(target.child, { ask: 'profile-stop' })
+  report(`Where the time of the ${target.name} goes, ${title}`, lines.slice(0, 24).map(({ place, percent }) => ({ name: place, value: percent, unit: '%' })))
+}
+
+const scheduler = values.scheduler === undefined ? new URL('single-endpoint.ts', import.meta.url).href : pathToFileURL(values.scheduler).href
+const endpoint = await spawn('endpoint.process.ts')
+const bare = await spawn('pass-through.process.ts', endpoint.hostPort)
+const door = await spawn('door.process.ts', endpoint.hostPort, scheduler)
+const clients = fork(new URL('load.process.ts', import.meta.url), [], { execArgv: ['--disable-warning=ExperimentalWarning'] })
+const targets: readonly Target[] = [
+  { name: 'bare', origin: `http://${bare.hostPort}`, child: bare.child },
+  { name: 'door', origin: `http://${door.hostPort}`, child: door.child },
+]
+try {
+  await latencies(clients, targets)
+  await saturation(clients, targets, 'one small JSON answer', { tokens: 0, gapMs: 0 })
+  await saturation(clients, targets, '16 tokens streamed', { tokens: 16, gapMs: 0 })
+  for (const target of targets) await profile(clients, target, 'one small JSON answer', { tokens: 0, gapMs: 0 })
+} finally {
+  for (const child of [endpoint.child, bare.child, door.child, clients]) child.disconnect()
+}
