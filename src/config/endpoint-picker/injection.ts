@@ -41,7 +41,7 @@ export const injectDefaults = (document: EndpointPickerDocument, set: PluginSet,
   // Without effect while flow control is off, so their absence is no error.
   for (const policy of FLOW_CONTROL_POLICIES) if (set.isBuilt(policy)) set.inject(policy, 'flow control policies are always there')
   const parsers = document.parsers.length > 0 ? document.parsers : PARSERS.map((name) => ({ name }))
-  for (const { name } of parsers) if (!set.has(name) && set.isKnown(name)) set.inject(name, 'parsers')
+  for (const { name } of parsers) if (!set.has(name) && set.isKnown(name)) set.inject(name, 'used as a parser')
   const saturationDetector = document.saturationDetector ?? { name: UTILIZATION_DETECTOR }
   if (saturationDetector.name === UTILIZATION_DETECTOR) set.inject(UTILIZATION_DETECTOR, 'no other saturation detector')
   const sources = withMetrics(document, set)
