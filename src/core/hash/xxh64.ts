@@ -1,9 +1,13 @@
+import { takeStripes } from './xxh64-machine.ts'
+
 /**
  * XXH64 in 32-bit halves: no BigInt inside, so a hash of a few bytes allocates nothing.
  * (xxHash specification 0.1.1, XXH64)
  *
- * This form is for short input; long input is many times faster in WebAssembly, see `xxh64-chain.ts`.
+ * Long input goes through the machine, which costs some 300 ns to begin with and then hardly anything; below this many
+ * bytes it would not pay.
  */
+const LONG_BYTES = 256
 
 // The five primes of the specification, as low and high halves.
 const P1L = 0x85ebca87 | 0
@@ -53,6 +57,7 @@ const hash = (bytes: Uint8Array, start: number, end: number, seedLow: number, se
     setSum(2, seedLow, seedHigh, P2L, P2H)
     setSum(4, seedLow, seedHigh, 0, 0)
     setSum(6, seedLow, seedHigh, ~P1L + 1, ~P1H) // minus P1, whose low half is not 0
+    if (length >= LONG_BYTES) at = takeStripes(state, bytes, start, end)
     for (const last = end - 32; at <= last; at += 32) {
       round(0, word(bytes, at), word(bytes, at + 4))
       round(2, word(bytes, at + 8), word(bytes, at + 12))

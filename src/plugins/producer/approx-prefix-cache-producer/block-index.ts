@@ -51,6 +51,13 @@ export class BlockIndex {
     return this.shelves[slot]
   }
 
+  /** Makes room for so many distinct blocks in all, so that nothing grows until there are more. */
+  reserve(blocks: number): void {
+    this.entries.reserve(blocks)
+    this.nodes.reserve(blocks)
+    this.table.reserve(blocks)
+  }
+
   /** Lets an endpoint hold blocks; its capacity is from 1. */
   open(slot: number, id: string, capacity: number): Shelf {
     if (slot > SLOT_MAX) throw new RangeError(`the prefix index takes ${SLOT_MAX + 1} endpoints`)
@@ -98,16 +105,21 @@ export class BlockIndex {
    */
   count(keys: Int32Array, blocks: number, counts: Int32Array): void {
     const { words } = this.entries
-    let guess = 0
+    const { end } = this.entries
+    let at = 0 // where the next block's entry should be
     let run = 0
     let runA = NOBODY
     let runB = NOBODY
     for (let block = 0; block < blocks; block++) {
-      const entry = this.find(keys[2 * block] as number, keys[2 * block + 1] as number, guess)
-      if (entry === 0) break
-      guess = entry + 1
-      const a = words[ENTRY_WORDS * entry + SLOTS_A] as number
-      const b = words[ENTRY_WORDS * entry + SLOTS_B] as number
+      const low = keys[2 * block] as number
+      const high = keys[2 * block + 1] as number
+      if (at === 0 || at >= end || words[at + LOW] !== low || words[at + HIGH] !== high || words[at + SLOTS_A] === NOBODY) {
+        at = ENTRY_WORDS * this.search(low, high)
+        if (at === 0) break
+      }
+      const a = words[at + SLOTS_A] as number
+      const b = words[at + SLOTS_B] as number
+      at += ENTRY_WORDS
       // Neighbouring blocks mostly have the same holders: these are counted together.
       if (a === runA && (b === runB || (a === CROWD && this.sameCrowd(b, runB)))) {
         run += 1
@@ -140,13 +152,17 @@ export class BlockIndex {
     }
   }
 
+  /** The entry of a key, 0 where there is none; the guess is tried first. */
   private find(low: number, high: number, guess: number): number {
     const { words } = this.entries
     const at = ENTRY_WORDS * guess
-    if (guess !== 0 && guess <= this.entries.highest && words[at + LOW] === low && words[at + HIGH] === high && words[at + SLOTS_A] !== NOBODY) {
-      return guess
-    }
+    const right = guess !== 0 && at < this.entries.end && words[at + LOW] === low && words[at + HIGH] === high && words[at + SLOTS_A] !== NOBODY
+    return right ? guess : this.search(low, high)
+  }
+
+  private search(low: number, high: number): number {
     const { table } = this
+    const { words } = this.entries
     for (let slot = table.home(low); ; slot = table.next(slot)) {
       const entry = table.entryAt(slot)
       if (entry === 0 || (table.lowAt(slot) === low && words[ENTRY_WORDS * entry + HIGH] === high)) return entry

@@ -30,8 +30,8 @@ export interface ApproxOptions {
 interface Pending {
   readonly blockTokens: number
   readonly total: number
-  /** Match by slot. */
-  readonly matches: Int32Array
+  /** Slot and match of each candidate that matches, one after the other. */
+  readonly matches: readonly number[]
 }
 
 /**
@@ -94,8 +94,7 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
       total += blocks
       if (blocks > 0 && index.size > 0) index.count(keys.words, blocks, this.counts)
     }
-    this.publish(candidates, total, blockTokens)
-    this.remember(request.key, { blockTokens, total, matches: this.counts.slice(0, index.slots) })
+    this.remember(request.key, { blockTokens, total, matches: this.publish(candidates, total, blockTokens) })
   }
 
   preRequest(request: Request, result: SchedulingResult): void {
@@ -109,7 +108,7 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
       this.hold(primary, blocks)
       if (prefill !== undefined && prefill !== primary) this.hold(prefill, blocks)
     }
-    this.measure(pending.matches[primary.slot] ?? 0, pending)
+    this.measure(matchOf(pending.matches, primary.slot), pending)
   }
 
   endpointAdded(_endpoint: Endpoint): void {}
@@ -139,20 +138,24 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
   }
 
   /** Writes each candidate's match; endpoints that match alike share one value. */
-  private publish(candidates: readonly Endpoint[], total: number, blockTokens: number): void {
+  private publish(candidates: readonly Endpoint[], total: number, blockTokens: number): readonly number[] {
     const { writer, counts } = this
-    if (writer === undefined) return
+    const matches: number[] = []
+    if (writer === undefined) return matches
     const shared = new Map<number, PrefixCacheMatchInfo>()
     let last = prefixCacheMatchInfo(0, total, blockTokens)
     shared.set(0, last)
     for (const endpoint of candidates) {
-      const match = counts[endpoint.slot] ?? 0
+      const { slot } = endpoint
+      const match = slot < counts.length ? (counts[slot] as number) : 0
+      if (match !== 0) matches.push(slot, match)
       if (match !== last.matchBlocks) {
         last = shared.get(match) ?? prefixCacheMatchInfo(match, total, blockTokens)
         shared.set(match, last)
       }
       writer.put(endpoint, last)
     }
+    return matches
   }
 
   private remember(key: number, pending: Pending): void {
@@ -183,6 +186,11 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
   private measureSize(): void {
     this.services?.observe(sizeMeasured(this.labels, this.index.size))
   }
+}
+
+const matchOf = (matches: readonly number[], slot: number): number => {
+  for (let at = 0; at < matches.length; at += 2) if (matches[at] === slot) return matches[at + 1] ?? 0
+  return 0
 }
 
 const typeOf = (type: string, stability: PluginType['stability']): PluginType => ({

@@ -32,7 +32,7 @@ export class KeyTable {
   }
 
   insert(low: number, entry: number): void {
-    if (8 * (this.used + 1) > FULL_EIGHTHS * (this.mask + 1)) this.double()
+    this.reserve(this.used + 1)
     this.place(low, entry)
     this.used += 1
   }
@@ -69,10 +69,14 @@ export class KeyTable {
     this.slots[2 * slot + 1] = low
   }
 
-  private double(): void {
+  /** Makes room for so many entries in all. */
+  reserve(entries: number): void {
+    let room = this.mask + 1
+    while (8 * entries > FULL_EIGHTHS * room) room *= 2
+    if (room === this.mask + 1) return
     const old = this.slots
-    this.slots = new Int32Array(2 * old.length)
-    this.mask = 2 * this.mask + 1
+    this.slots = new Int32Array(2 * room)
+    this.mask = room - 1
     for (let at = 0; at < old.length; at += 2) {
       if (old[at] !== EMPTY) this.place(old[at + 1] as number, old[at] as number)
     }

@@ -19,15 +19,15 @@ export class Pool {
     return this.made - this.freed
   }
 
-  /** The highest number ever given out. */
-  get highest(): number {
-    return this.made
+  /** Words from here on are of no record that was ever taken. */
+  get end(): number {
+    return this.stride * (this.made + 1)
   }
 
   take(): number {
     if (this.firstFree === 0) {
       this.made += 1
-      if (this.stride * (this.made + 1) > this.words.length) this.grow()
+      if (this.stride * (this.made + 1) > this.words.length) this.reserve(this.made + Math.ceil(this.made / 4))
       return this.made
     }
     const id = this.firstFree
@@ -46,8 +46,11 @@ export class Pool {
     this.freed += 1
   }
 
-  private grow(): void {
-    const grown = new Int32Array(this.stride * (this.made + 1 + Math.ceil(this.made / 2)))
+  /** Makes room for so many records in all. */
+  reserve(records: number): void {
+    const needed = this.stride * (records + 1)
+    if (needed <= this.words.length) return
+    const grown = new Int32Array(needed)
     grown.set(this.words)
     this.words = grown
   }

@@ -43,6 +43,7 @@ export const loadIndex = (index: BlockIndex, state: Uint8Array, slots: ReadonlyM
   const words = new Int32Array(state.slice().buffer, 0, Math.floor(state.length / 4))
   const bytes = new Uint8Array(words.buffer)
   if (state.length % 4 !== 0 || words[0] !== VERSION) throw damaged()
+  index.reserve(Math.floor(words.length / 2))
   let at = HEAD_WORDS
   for (let left = words[1] ?? 0; left > 0; left--) {
     const [capacity = 0, size = 0, length = 0] = words.subarray(at, at + SHELF_WORDS)

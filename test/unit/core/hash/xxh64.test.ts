@@ -22,6 +22,11 @@ describe('xxh64', () => {
     )
   })
 
+  it.each([255, 256, 287, 65_536, 65_568, 200_001])('given %i bytes, when hashed, then length does not show', (length) => {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + (i >>> 8)) & 255)
+    expect(xxh64(bytes, 12345678901n)).toBe(referenceXxh64(bytes, 12345678901n))
+  })
+
   it('given a part of a buffer, when hashed into words, then only that part counts and the halves are low, high', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(100), fc.nat(100), (bytes, a, b) => {
