@@ -1,19 +1,21 @@
 import type { MessagePort } from 'node:worker_threads'
+import { openBatch } from '../../journal/batch.ts'
 import type { MissingRange } from '../../wire/index.ts'
 import type { FromFollower, RecordsMessage, ToFollower } from './follower-protocol.ts'
-
-/** Bytes sent to the follower that it has not followed yet: beyond it the follower reads from the journal instead. */
-const AHEAD_BYTES_MAX = 33_554_432
+import type { TimedBatch } from './journal-reader.ts'
 
 /** The writer's end of the line to the follower. */
 export class FollowerLink {
   private readonly port: MessagePort
+  private readonly aheadMax: number
   private position: number
   private ahead = 0
   private readonly sent: { readonly position: number; readonly bytes: number }[] = []
 
-  constructor(port: MessagePort, receive: (message: FromFollower) => void) {
+  /** Beyond `aheadMax` bytes under way it is full, until the follower has followed some of them. */
+  constructor(port: MessagePort, aheadMax: number, receive: (message: FromFollower) => void) {
     this.port = port
+    this.aheadMax = aheadMax
     this.position = 0
     port.on('message', (message: FromFollower) => {
       if (message.type === 'followed') this.note(message.position)
@@ -28,7 +30,7 @@ export class FollowerLink {
 
   /** Whether so much is under way that more should wait in the journal. */
   get isFull(): boolean {
-    return this.ahead >= AHEAD_BYTES_MAX
+    return this.ahead > 0 && this.ahead >= this.aheadMax
   }
 
   start(path: string, lastPosition: number): void {
@@ -43,6 +45,18 @@ export class FollowerLink {
     this.ahead += bytes
     this.sent.push({ position: this.position, bytes })
     this.post({ type: 'records', ...message }, message.pieces.map(piece => piece.buffer as ArrayBuffer))
+  }
+
+  /** Sends stored batches until it is full; false when one is damaged or not the next, so that nothing can follow. */
+  feed(batches: Iterable<TimedBatch>): boolean {
+    for (const { bytes, atUs } of batches) {
+      const batch = openBatch(bytes)
+      if (batch === undefined || batch.firstPosition !== this.position + 1) return false
+      const { firstPosition, count, records } = batch
+      this.sendRecords({ firstPosition, count, atUs, pieces: [records.slice()], written: true })
+      if (this.isFull) break
+    }
+    return true
   }
 
   wantBase(previousHash: bigint, missing: MissingRange | undefined): void {

@@ -15,7 +15,7 @@ import type { Record } from '../../wire/index.ts'
 import { SNAPSHOT_RULES } from './follower-protocol.ts'
 import type { FollowerReport, SnapshotRules } from './follower-protocol.ts'
 import type { FollowerWorkerData } from './follower-worker.ts'
-import { SPOOL_BYTES_MAX } from './writer-protocol.ts'
+import { FOLLOWER_AHEAD_BYTES_MAX, SPOOL_BYTES_MAX } from './writer-protocol.ts'
 import type { FromWriter, ToWriter, WriterWorkerData } from './writer-protocol.ts'
 
 /** Records go to the writer at the end of the turn of the event loop, or when they are as many bytes. */
@@ -72,6 +72,7 @@ export class JournalWriter implements JournalLink {
         keep: options.keep ?? {},
         segments: options.segments ?? SEGMENT_RULES,
         spoolBytesMax: options.spoolBytesMax ?? SPOOL_BYTES_MAX,
+        followerAheadBytesMax: FOLLOWER_AHEAD_BYTES_MAX,
       },
       follower: follower === undefined ? undefined : channel.port1,
     }, follower === undefined ? [] : [channel.port1])

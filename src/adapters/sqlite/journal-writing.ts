@@ -1,17 +1,15 @@
-import { chainAfter, emptyJournalBase, openBase } from '../../journal/state-message.ts'
+import { emptyJournalBase } from '../../journal/state-message.ts'
 import type { SealedState } from '../../journal/state-message.ts'
-import { lastPositionOf, openBatch } from '../../journal/batch.ts'
-import { JournalError } from '../../journal/journal-error.ts'
-import { droppableSegments, droppableSnapshots } from '../../journal/retention.ts'
+import { lastPositionOf } from '../../journal/batch.ts'
 import { isFull } from '../../journal/segment.ts'
 import type { FromFollower } from './follower-protocol.ts'
 import { FollowerLink } from './follower-link.ts'
-import type { PendingState, SqliteJournalStore } from './journal-store.ts'
+import { endOf, pruneSegments } from './journal-end.ts'
+import type { SqliteJournalStore } from './journal-store.ts'
 import { batchesOf, RecordQueue } from './record-queue.ts'
+import { StateQueue } from './state-queue.ts'
 import type { FromWriter, RecordsChunk, WriterOptions, WriterWorkerData } from './writer-protocol.ts'
 
-/** Pieces of a large state written between two commits of records: 1 MB, one or two ms. */
-const PARTS_PER_STEP = 4
 const RETRY_FIRST_MS = 10
 const RETRY_MAX_MS = 1000
 
@@ -36,7 +34,7 @@ export class JournalWriting {
   private readonly post: (message: FromWriter) => void
   private follower: FollowerLink | undefined
   private readonly queue: RecordQueue = new RecordQueue()
-  private readonly states: PendingState[] = []
+  private readonly states: StateQueue
   /** Seal of the last batch committed: what the next one follows. */
   private seal: bigint
   private committed: number
@@ -54,6 +52,7 @@ export class JournalWriting {
     this.options = options
     this.post = post
     this.store = store
+    this.states = new StateQueue(store, (base, declaresMissing) => this.segmentOpened(base, declaresMissing))
     try {
       if (this.store.segments().length === 0) this.store.openSegment(emptyJournalBase())
       const segment = this.store.segments().at(-1)
@@ -62,13 +61,13 @@ export class JournalWriting {
       this.lastAtUs = segment?.lastAtUs ?? 0
       this.segmentBytes = segment?.bytes ?? 0
       this.segmentAtUs = segment?.atUs ?? 0
-      this.prune()
+      pruneSegments(store, options.keep, this.lastAtUs)
     } catch (error) {
       this.store.close()
       throw error
     }
     if (follower !== undefined) {
-      this.follower = new FollowerLink(follower, message => this.receiveFromFollower(message))
+      this.follower = new FollowerLink(follower, options.followerAheadBytesMax, message => this.receiveFromFollower(message))
       this.follower.start(options.path, this.committed)
     }
     post({ type: 'opened', lastPosition: this.committed, lastAtUs: this.lastAtUs })
@@ -117,7 +116,7 @@ export class JournalWriting {
     if (this.failure !== undefined || this.closing === 'closed') return
     try {
       if (this.lost === undefined) this.commit()
-      const more = this.writeStates()
+      const more = this.states.step()
       const swept = this.store.sweep()
       if (more || swept || (this.lost === undefined && !this.queue.isEmpty)) this.schedule()
       else if (this.closing === 'draining' && this.lost === undefined) this.drained()
@@ -165,14 +164,9 @@ export class JournalWriting {
   private feed(): void {
     const follower = this.follower
     if (follower === undefined) return
-    if (follower.sentPosition < this.committed && !follower.isFull) {
-      for (const stored of this.store.batches(follower.sentPosition)) {
-        const batch = openBatch(stored.bytes)
-        if (batch === undefined || batch.firstPosition !== follower.sentPosition + 1) return this.dropFollower()
-        const { firstPosition, count } = batch
-        follower.sendRecords({ firstPosition, count, atUs: stored.atUs, pieces: [batch.records.slice()], written: true })
-        if (follower.isFull) break
-      }
+    if (follower.sentPosition < this.committed && !follower.isFull && !follower.feed(this.store.batches(follower.sentPosition))) {
+      this.dropFollower()
+      return
     }
     if (this.failure === undefined || follower.sentPosition < this.committed) return
     const waiting = this.queue.above(follower.sentPosition)
@@ -200,7 +194,7 @@ export class JournalWriting {
         this.takeBase(message.state, message.declaresMissing)
         return
       case 'snapshot':
-        if (message.state.position <= this.committed) this.states.push(this.store.beginState(message.state, { kind: 'snapshot' }))
+        if (message.state.position <= this.committed) this.states.pushSnapshot(message.state)
         this.schedule()
         return
       case 'finished':
@@ -213,21 +207,8 @@ export class JournalWriting {
   private takeBase(state: SealedState, declaresMissing: boolean): void {
     // A range that grew after the question will be asked for again.
     if (declaresMissing && (this.lost?.asked !== true || state.position !== this.lost.last)) return
-    this.states.push(this.store.beginState(state, { kind: 'base', declaresMissing }))
+    this.states.pushBase(state, declaresMissing)
     this.schedule()
-  }
-
-  /** Writes some pieces of the states that wait; true when there is more. */
-  private writeStates(): boolean {
-    for (let part = 0; part < PARTS_PER_STEP; part++) {
-      const [pending] = this.states
-      if (pending === undefined) return false
-      if (this.store.writePart(pending)) continue
-      this.states.shift()
-      if (pending.as.kind === 'snapshot') this.pruneSnapshots()
-      else this.segmentOpened(pending.state, pending.as.declaresMissing)
-    }
-    return this.states.length > 0
   }
 
   private segmentOpened(base: SealedState, declaresMissing: boolean): void {
@@ -242,17 +223,7 @@ export class JournalWriting {
       this.post({ type: 'write-succeeded', missing })
       this.post({ type: 'ack', position: base.position })
     }
-    this.prune()
-  }
-
-  private prune(): void {
-    for (const position of droppableSegments(this.store.segments(), this.options.keep, this.lastAtUs)) {
-      this.store.releaseOldestSegment(position)
-    }
-  }
-
-  private pruneSnapshots(): void {
-    for (const position of droppableSnapshots(this.store.snapshots().map(each => each.position))) this.store.dropSnapshot(position)
+    pruneSegments(this.store, this.options.keep, this.lastAtUs)
   }
 
   private fail(error: unknown): void {
@@ -296,7 +267,7 @@ export class JournalWriting {
     const first = this.queue.firstPosition
     if (this.failure === undefined || first === undefined || this.options.onFailure === 'refuse' || this.follower === undefined) return
     if (this.queue.bytes <= this.options.spoolBytesMax || this.queue.above(this.follower.sentPosition).length > 0) return
-    for (const pending of this.states.splice(0)) this.store.abandonState(pending)
+    this.states.abandon()
     this.baseAsked = false
     this.lost = { first: this.lost?.first ?? first, last: this.follower.sentPosition, asked: false }
     this.queue.clear()
@@ -327,17 +298,4 @@ export class JournalWriting {
     this.failure = { reason, waitMs: RETRY_MAX_MS, timer: undefined }
     this.post({ type: 'stopped', reason })
   }
-}
-
-/** What the next batch must follow. */
-function endOf(store: SqliteJournalStore, position: number): bigint {
-  const bytes = store.base(store.segments().at(-1)?.basePosition ?? 0)
-  const base = bytes === undefined ? undefined : openBase(bytes)
-  if (base === undefined) throw new JournalError('journal-broken-chain', 'the newest base was changed or cut', 0, { file: store.path })
-  if (base.position === position) return chainAfter(base)
-  for (const stored of store.batches(position - 1)) {
-    const batch = openBatch(stored.bytes)
-    if (batch !== undefined && lastPositionOf(batch) === position) return batch.seal
-  }
-  throw new JournalError('journal-broken-chain', 'the last batch was changed, cut or lost', Math.max(base.position, position - 1), { file: store.path })
 }

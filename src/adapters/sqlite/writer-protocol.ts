@@ -37,6 +37,8 @@ export interface WriterOptions {
   readonly segments: SegmentRules
   /** Bytes of records held while the journal cannot be written; beyond it they are given up, under `continue`. */
   readonly spoolBytesMax: number
+  /** Bytes of records sent to the follower that it has not followed: beyond it they are read from the journal later. */
+  readonly followerAheadBytesMax: number
 }
 
 export interface WriterWorkerData {
@@ -47,3 +49,5 @@ export interface WriterWorkerData {
 
 /** About 3 s of records at the design rate of 20,000 requests a second. */
 export const SPOOL_BYTES_MAX = 67_108_864
+/** About a second and a half of records at the design rate. */
+export const FOLLOWER_AHEAD_BYTES_MAX = 33_554_432

@@ -47,12 +47,12 @@ class Rig {
   private database: DatabaseSync | undefined
   private waiting: { readonly when: (message: FromWriter) => boolean; readonly resolve: (message: FromWriter) => void }[] = []
 
-  constructor(onFailure: OnJournalFailure, spoolBytesMax: number) {
+  constructor(onFailure: OnJournalFailure, spoolBytesMax: number, followerAheadBytesMax: number = 10_000_000) {
     const { port1, port2 } = new MessageChannel()
     const data: FollowerWorkerData = { module: MODULE, options: {}, rules: { everyRecords: Infinity, everyUs: Infinity }, port: port2 }
     follower = new Worker(FOLLOWER, { workerData: data, transferList: [port2] })
     const store = SqliteJournalStore.own(folder.file, 'async', 0, (path, durability) => (this.database = openForWriting(path, durability)))
-    const options = { path: folder.file, durability: 'async', onFailure, keep: {}, segments: SEGMENT_RULES, spoolBytesMax } as const
+    const options = { path: folder.file, durability: 'async', onFailure, keep: {}, segments: SEGMENT_RULES, spoolBytesMax, followerAheadBytesMax } as const
     this.writing = new JournalWriting(store, { options, follower: port1 }, message => this.hear(message))
   }
 
@@ -180,5 +180,41 @@ describe('a journal that cannot be written', () => {
     expect(records).toBe(lastPosition)
     expect(closed).toEqual({ type: 'closed', unwritten: position - lastPosition })
     expect(position - lastPosition).toBeGreaterThan(0)
+  })
+})
+
+describe('a follower that is behind', () => {
+  it.each([['may hold little', 1000], ['may hold nothing', 0]])('given it %s, then it is fed from the journal and misses nothing', async (_, ahead) => {
+    const rig = new Rig('continue', 10_000_000, ahead)
+    const acknowledged = rig.next(isAck(5000))
+    for (let position = 0; position < 5000; position += 50) {
+      rig.writing.receive(chunkOf(position + 1, position + 50))
+      if (position % 500 === 0) await new Promise(resolve => setImmediate(resolve))
+    }
+    await acknowledged
+    expect(await rig.close()).toEqual({ type: 'closed', unwritten: 0 })
+    const reader = openJournal(folder.file)
+    const { kind, position, atUs, state } = startingPoint(reader)
+    reader.close()
+    expect({ kind, position, atUs }).toEqual({ kind: 'snapshot', position: 5000, atUs: sampleRecords(5000, 5000)[0]?.atUs })
+    expect(new DataView(state.buffer, state.byteOffset).getFloat64(0)).toBe(5000)
+  })
+
+  it('given writing fails while it is behind, then nothing is given up before it has followed', async () => {
+    const rig = new Rig('continue', 20_000, 1000)
+    let position = await fail(rig)
+    for (let round = 0; round < 20; round++, position += 100) {
+      rig.writing.receive(chunkOf(position + 1, position + 100))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    const succeeded = rig.next(isSuccess)
+    rig.freeDisk()
+    const message = await succeeded
+    const acknowledged = rig.next(isAck(position + 100))
+    rig.writing.receive(chunkOf(position + 1, position + 100))
+    await acknowledged
+    expect(await rig.close()).toEqual({ type: 'closed', unwritten: 0 })
+    const declared = message.type === 'write-succeeded' && message.missing !== undefined ? [message.missing] : []
+    expect(verified()).toMatchObject({ lastPosition: position + 100, missing: declared })
   })
 })
