@@ -21,8 +21,8 @@ const LN2_HIGH = 0.6931471803691238
 const LN2_LOW = 1.9082149292705877e-10
 const SQRT_HALF = 0.7071067811865476
 const TWO_TO_54 = 18014398509481984
-// With s at most 0.1716 the term s^23 / 23 is below 2^-53 of s.
-const LAST_TERM = 23
+// 1/23 to 1/3: with s at most 0.1716 the term s^23 / 23 is below 2^-53 of s.
+const COEFFICIENTS = Float64Array.from([23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3], (n) => 1 / n)
 
 const view = new DataView(new ArrayBuffer(8))
 
@@ -51,7 +51,7 @@ export const naturalLogarithm = (x: number): number => {
   const s = (m - 1) / (m + 1)
   const square = s * s
   let sum = 0
-  for (let n = LAST_TERM; n >= 3; n -= 2) sum = (sum + 1 / n) * square
+  for (let i = 0; i < COEFFICIENTS.length; i++) sum = (sum + (COEFFICIENTS[i] as number)) * square
   return exponent * LN2_HIGH + (2 * s * (1 + sum) + exponent * LN2_LOW)
 }
 
@@ -63,6 +63,7 @@ const FRACTION_BITS = 53
  * roots. To about 1e-14 of the true value for ordinary arguments.
  */
 export const power = (x: number, exponent: number): number => {
+  if (x === 0) return exponent === 0 ? 1 : 0
   let whole = Math.floor(exponent)
   let fraction = exponent - whole
   let result = 1
