@@ -46,7 +46,7 @@ export const openJournal = async (settings: SignalboxSettings, options: EngineOp
 /** However few records there were, a snapshot is this old at most. */
 const SNAPSHOT_EVERY_US = 300_000_000
 
-const followerModule = (): URL => new URL(import.meta.url.endsWith('.ts') ? './follower.ts' : './follower.js', import.meta.url)
+const followerModule = (): URL => new URL('./follower.ts', import.meta.url)
 
 /** No journal: records are numbered and forgotten. For trying things out, and for tests of what is above. */
 const inMemory = (options: EngineOptions): OpenedJournal => {

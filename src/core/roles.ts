@@ -1,5 +1,5 @@
 import type {
-  AdmissionController, Admitter, Decider, Detector, Filter, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, Filter, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
   ProfileHandler, Reporter, ResponseBody, ResponseHeader, Scorer, Screener,
 } from './contract.ts'
 
@@ -14,13 +14,14 @@ export const isProfileHandler = (plugin: Plugin): plugin is ProfileHandler => be
 export const isProducer = (plugin: Plugin): plugin is Producer => bears(plugin, 'produce')
 export const isDecider = (plugin: Plugin): plugin is Decider => bears(plugin, 'runs')
 export const isDetector = (plugin: Plugin): plugin is Detector => bears(plugin, 'saturation')
-const isScreener = (plugin: Plugin): plugin is Screener => bears(plugin, 'screen')
-const isAdmitter = (plugin: Plugin): plugin is Admitter => bears(plugin, 'admit')
-const isAdmissionController = (plugin: Plugin): plugin is AdmissionController => bears(plugin, 'admission')
-const isPreRequest = (plugin: Plugin): plugin is PreRequest => bears(plugin, 'preRequest')
-const isResponseBody = (plugin: Plugin): plugin is ResponseBody => bears(plugin, 'responseBody')
+export const isScreener = (plugin: Plugin): plugin is Screener => bears(plugin, 'screen')
+export const isAdmitter = (plugin: Plugin): plugin is Admitter => bears(plugin, 'admit')
+export const isAdmissionController = (plugin: Plugin): plugin is AdmissionController => bears(plugin, 'admission')
+export const isPreRequest = (plugin: Plugin): plugin is PreRequest => bears(plugin, 'preRequest')
+export const isResponseBody = (plugin: Plugin): plugin is ResponseBody => bears(plugin, 'responseBody')
 
 export const isResponseHeader = (plugin: Plugin): plugin is ResponseHeader => bears(plugin, 'responseHeaders')
+export const isEndpointEvents = (plugin: Plugin): plugin is EndpointEvents => bears(plugin, 'endpointAdded') && bears(plugin, 'endpointRemoved')
 export const isReporter = (plugin: Plugin): plugin is Reporter => bears(plugin, 'report')
 export const takesPeerLoads = (plugin: Plugin): plugin is PeerLoads => bears(plugin, 'peerLoad') && bears(plugin, 'peerGone')
 

@@ -3,7 +3,11 @@ import type { Decider, Filter, Picker, Plugin, PluginType, Scorer } from '../cor
 import type { Endpoint } from '../core/endpoint.ts'
 import { SignalboxError } from '../core/errors.ts'
 import type { Profile } from '../scheduling/profile.ts'
-import { isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isPreRequest, isProducer, isProfileHandler, isResponseBody, isScreener, setUp } from './pipeline.ts'
+import {
+  isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isPreRequest, isProducer, isProfileHandler, isReporter, isResponseBody,
+  isResponseHeader, isScreener, takesPeerLoads,
+} from '../core/roles.ts'
+import { setUp } from './pipeline.ts'
 import type { Pipeline, SharedServices } from './pipeline.ts'
 
 /** Every type the engine can make, by name. */
@@ -38,7 +42,10 @@ export const assemble = (configuration: CompletedConfiguration, types: PluginTyp
     producers: configuration.producers.map((name) => find(name, isProducer, 'producer')),
     preRequests: plugins.filter(isPreRequest),
     responseBodies: plugins.filter(isResponseBody),
+    responseHeaders: plugins.filter(isResponseHeader),
+    reporters: plugins.filter(isReporter),
     endpointEvents: plugins.filter(isEndpointEvents),
+    peerLoads: plugins.filter(takesPeerLoads),
     deciders: plugins.filter(isDecider),
     columns,
   }

@@ -52,6 +52,7 @@ export const routedEffect = (context: EngineContext, request: LiveRequest): Rout
     endpoint: endpoint ?? { id: '', hostPort: '' },
     fallbacks,
     headers: [...request.headers],
+    responseHeaders: result === undefined ? [] : context.pipeline.responseHeaders.flatMap((plugin) => [...plugin.responseHeaders(request, result)]),
     targetModel: request.targetModel,
     stages: [...(result?.results ?? [])].map(([profile, { endpoints }]) => ({
       stage: context.pipeline.handler.stageOf(profile) satisfies Stage,

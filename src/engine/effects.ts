@@ -1,4 +1,4 @@
-import type { Denial } from '../core/contract.ts'
+import type { Denial, Report } from '../core/contract.ts'
 import type { Instant } from '../core/instant.ts'
 import type { EndCause, Stage, Usage } from '../core/request.ts'
 
@@ -12,6 +12,8 @@ export interface RoutedEffect {
   readonly fallbacks: readonly Target[]
   /** Headers to set, in order; an empty value removes. */
   readonly headers: readonly (readonly [name: string, value: string])[]
+  /** Headers that plugins set on the response to the client. */
+  readonly responseHeaders: readonly (readonly [name: string, value: string])[]
   readonly targetModel: string
   readonly stages: readonly { readonly stage: Stage; readonly endpoints: readonly string[] }[]
 }
@@ -43,6 +45,8 @@ export interface ClosedEffect {
   readonly cause: EndCause
   readonly usage: Usage | undefined
   readonly receivedAt: Instant
+  /** What reporters tell the proxy of the response. */
+  readonly reports: readonly Report[]
 }
 
 /** The engine wants a timer input at this time; replaces the one asked for before. */

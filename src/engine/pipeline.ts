@@ -1,6 +1,9 @@
 import { Column, keyText } from '../core/attribute.ts'
 import type { DataKey } from '../core/attribute.ts'
-import type { AdmissionController, Admitter, Decider, Detector, EndpointEvents, Plugin, PreRequest, Producer, ProfileHandler, ResponseBody, Screener, Services } from '../core/contract.ts'
+import type {
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, PeerLoads, Plugin, PreRequest, Producer, ProfileHandler, Reporter,
+  ResponseBody, ResponseHeader, Screener, Services,
+} from '../core/contract.ts'
 import { SignalboxError } from '../core/errors.ts'
 import type { Profile } from '../scheduling/profile.ts'
 
@@ -19,22 +22,13 @@ export interface Pipeline {
   readonly producers: readonly Producer[]
   readonly preRequests: readonly PreRequest[]
   readonly responseBodies: readonly ResponseBody[]
+  readonly responseHeaders: readonly ResponseHeader[]
+  readonly reporters: readonly Reporter[]
   readonly endpointEvents: readonly EndpointEvents[]
+  readonly peerLoads: readonly PeerLoads[]
   readonly deciders: readonly Decider[]
   readonly columns: ReadonlyMap<string, Column<unknown>>
 }
-
-/** Which methods make a plugin what. */
-export const isProducer = (plugin: Plugin): plugin is Producer => 'produce' in plugin
-export const isAdmissionController = (plugin: Plugin): plugin is AdmissionController => 'admission' in plugin
-export const isAdmitter = (plugin: Plugin): plugin is Admitter => 'admit' in plugin
-export const isScreener = (plugin: Plugin): plugin is Screener => 'screen' in plugin
-export const isPreRequest = (plugin: Plugin): plugin is PreRequest => 'preRequest' in plugin
-export const isResponseBody = (plugin: Plugin): plugin is ResponseBody => 'responseBody' in plugin
-export const isEndpointEvents = (plugin: Plugin): plugin is EndpointEvents => 'endpointAdded' in plugin
-export const isDecider = (plugin: Plugin): plugin is Decider => 'runs' in plugin
-export const isDetector = (plugin: Plugin): plugin is Detector => 'saturation' in plugin
-export const isProfileHandler = (plugin: Plugin): plugin is ProfileHandler => 'pick' in plugin && 'processResults' in plugin
 
 /** What the engine lends to plugins, less the data access that depends on what each declared. */
 export type SharedServices = Omit<Services, 'reader' | 'writer' | 'die'> & { die(plugin: string): ReturnType<Services['die']> }

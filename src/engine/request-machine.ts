@@ -3,7 +3,7 @@ import type { Action, Implementations, InternalEvent, Interpreter } from '../../
 import { createXStateInterpreter } from '../../machines/interpreter/xstate-actors.ts'
 import { requestMachine } from '../../machines/request/machine.ts'
 import type { RequestAction, RequestDelay, RequestGuard } from '../../machines/request/machine.ts'
-import type { Denial } from '../core/contract.ts'
+import type { Denial, Report } from '../core/contract.ts'
 import { millis } from '../core/instant.ts'
 import type { Timers } from './timers.ts'
 import type { EngineContext } from './context.ts'
@@ -179,9 +179,12 @@ const close = (context: EngineContext, request: LiveRequest, outcome: ClosedEffe
   letGo(context, request)
   if (seen) respond(context, request, !request.firstTold, true)
   const { key, cause, usage, receivedAt } = request
-  context.effects.push({ kind: 'closed', request: key, outcome, cause, usage, receivedAt })
+  const reports = seen ? context.pipeline.reporters.flatMap((plugin) => plugin.report(request, usage) ?? []) : NO_REPORTS
+  context.effects.push({ kind: 'closed', request: key, outcome, cause, usage, receivedAt, reports })
   context.requests.delete(key)
 }
+
+const NO_REPORTS: readonly Report[] = []
 
 const respond = (context: EngineContext, request: LiveRequest, startOfStream: boolean, endOfStream: boolean): void => {
   const step = { startOfStream, endOfStream, usage: request.usage, cause: endOfStream ? request.cause : undefined }

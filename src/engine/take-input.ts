@@ -89,8 +89,14 @@ const takeReport = (context: EngineContext, input: Content): void => {
     case 'requestAborted':
       sendTo(context, input.value.request, undefined, { type: 'abort', cause: input.value.cause })
       return
+    case 'peerLoadReported':
+      for (const plugin of context.pipeline.peerLoads) plugin.peerLoad(input.value)
+      return
+    case 'replicaLeaseEnded':
+      for (const plugin of context.pipeline.peerLoads) plugin.peerGone(input.value.replica)
+      return
     default:
-    // KV blocks and peers' load are taken by the plugins and replicas that know them; alone they change nothing.
+    // KV blocks are for producers that index them; without one they change nothing.
   }
 }
 

@@ -2,7 +2,7 @@
  * One decision: queue, KV and prefix scorers, picker, receipt and its digest; the prefix match is there already.
  * `node test/bench/engine/decision.ts`
  */
-import { PREFIX_CACHE_MATCH_INFO, Column } from '../../../src/core/attribute.ts'
+import { Column } from '../../../src/core/attribute.ts'
 import type { Filter, Picker, Plugin, Scorer, Services } from '../../../src/core/contract.ts'
 import type { Endpoint } from '../../../src/core/endpoint.ts'
 import { LiveRequest } from '../../../src/engine/live-request.ts'

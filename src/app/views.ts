@@ -1,0 +1,69 @@
+import type { AdminOptions, PluginState } from '../adapters/http/admin.ts'
+import type { LiveSources } from '../adapters/prometheus/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { EngineHost } from './host.ts'
+import type { Scraping } from './scraping.ts'
+
+const ROLE_LABEL = 'llm-d.ai/role'
+
+/** The endpoints of an engine, as /endpoints tells them. */
+export const endpointRows = (engine: Engine): readonly unknown[] => {
+  const { fleet, ledger, endpointMachine } = engine.view
+  return fleet.actors().map(({ endpoint, state }) => ({
+    id: endpoint.id,
+    address: endpoint.hostPort,
+    role: endpoint.labels.get(ROLE_LABEL) ?? '',
+    state: (endpointMachine.states[state] ?? '').split('|').map((path) => path.replace(/^\w+\./, '')).join(' '),
+    requests: ledger.load(endpoint).requests,
+    waiting: endpoint.waitingQueueSize,
+    running: endpoint.runningRequestsSize,
+    kvCacheUsage: endpoint.kvCacheUsage,
+    ageMs: endpoint.heardAt === 0 ? null : Math.round((engine.at - endpoint.heardAt) / 1000),
+  }))
+}
+
+export const pluginStates = (engine: Engine): readonly PluginState[] =>
+  engine.view.pipeline.plugins.map((plugin) => ({ name: plugin.typedName.name, type: plugin.typedName.type, state: plugin.dump?.() }))
+
+/** Drains an endpoint by its id. */
+export const drain = (host: EngineHost): AdminOptions['drain'] => (endpoint) => {
+  if (host.actor.engine.view.fleet.get(endpoint) === undefined) return 'unknown-endpoint'
+  host.actor.submit({ input: { kind: 'endpointDraining', value: { endpoint, reason: 'operator' } } })
+  return 'draining'
+}
+
+/** Where the gauges read. */
+export const liveSources = (host: EngineHost, scraping: Scraping, pool: string): LiveSources => {
+  const { engine } = host.actor
+  return {
+    pool,
+    now: () => engine.at,
+    endpoints: () => engine.view.fleet.ready(),
+    staleAfter: () => engine.view.settings.staleAfterMs * 1000,
+    inFlight: () => inFlight(engine),
+    inboxDepth: () => host.actor.depth,
+    liveRequests: () => engine.view.requests.size,
+    journal: () => {
+      const { records, ageMs } = host.journal.link.lag()
+      return { state: host.link.state, lagRecords: records, lagMs: ageMs }
+    },
+    divergences: () => host.divergences,
+    telemetry: () => scraping.slots.counts,
+  }
+}
+
+function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {
+  const { ledger, pipeline } = engine.view
+  const sums = new Map<string, number>()
+  for (const key of ledger.requests()) {
+    for (const { profile, endpoint } of ledger.assignmentsOf(key)) {
+      const name = `${endpoint.id} ${pipeline.handler.stageOf(profile)}`
+      sums.set(name, (sums.get(name) ?? 0) + 1)
+    }
+  }
+  for (const endpoint of engine.view.fleet.present()) if (![...sums.keys()].some((name) => name.startsWith(`${endpoint.id} `))) yield { endpoint: endpoint.id, stage: 'decode', requests: 0 }
+  for (const [name, requests] of sums) {
+    const [endpoint = '', stage = ''] = name.split(' ')
+    yield { endpoint, stage, requests }
+  }
+}
