@@ -1,0 +1,137 @@
+import type { Registry } from 'prom-client'
+import type { Instant } from '../../core/instant.ts'
+import { CounterFamily, GaugeFamily } from './family.ts'
+import { PREFIX } from './observations.ts'
+
+/** What is read of an endpoint. */
+export interface EndpointReading {
+  readonly id: string
+  readonly waitingQueueSize: number
+  readonly runningRequestsSize: number
+  readonly kvCacheUsage: number
+  readonly heardAt: Instant
+}
+
+/** Where the gauges read when they are asked for; an absent part is not shown. */
+export interface LiveSources {
+  readonly pool: string
+  now(): Instant
+  /** Endpoints that are ready. */
+  endpoints(): Iterable<EndpointReading>
+  /** Age in microseconds from which the pool's averages leave an endpoint out. */
+  staleAfter(): number
+  inFlight?(): Iterable<{ readonly endpoint: string; readonly stage: string; readonly requests: number }>
+  inboxDepth?(): number
+  liveRequests?(): number
+  journal?(): { readonly state: string; readonly lagRecords: number; readonly lagMs: number }
+  divergences?(): number
+  receipts?(): number
+  telemetry?(): {
+    readonly reports: number
+    readonly superseded: number
+    readonly outOfOrder: number
+    readonly otherLife: number
+    readonly refused: Readonly<Record<string, number>>
+  }
+  scraper?(): { readonly endpoints: number; readonly polling: number; readonly waiting: number; readonly skipped: number }
+}
+
+const DECIMALS = 100
+const MS_PER_S = 1000
+
+/** Registers the gauges that are read only when somebody asks. */
+export const registerLiveGauges = (registry: Registry, sources: LiveSources): void => {
+  registerPool(registry, sources)
+  const { inFlight, inboxDepth, liveRequests, journal, divergences, receipts } = sources
+  if (inFlight !== undefined) {
+    const family = gauge(registry, 'signalbox_inflight_requests', 'Requests assigned to an endpoint, by stage.', ['endpoint', 'stage'])
+    family.collect = () => {
+      family.clear()
+      for (const { endpoint, stage, requests } of inFlight.call(sources)) family.cell(endpoint, stage).add(requests)
+    }
+  }
+  if (inboxDepth !== undefined) single(registry, 'signalbox_inbox_depth', 'Inputs that wait for the engine.', () => inboxDepth.call(sources))
+  if (liveRequests !== undefined) single(registry, 'signalbox_live_requests', 'Requests that are not over.', () => liveRequests.call(sources))
+  if (receipts !== undefined) single(registry, 'signalbox_receipts', 'Receipts held in memory.', () => receipts.call(sources))
+  if (divergences !== undefined) {
+    rising(registry, 'signalbox_divergences_total', 'Decisions that the replay of the journal did not come to again.', [], () => [[[], divergences.call(sources)]])
+  }
+  if (journal !== undefined) {
+    single(registry, 'signalbox_journal_lag_records', 'Records that the journal has not acknowledged.', () => journal.call(sources).lagRecords)
+    single(registry, 'signalbox_journal_lag_seconds', 'Age of the oldest record that the journal has not acknowledged.', () => journal.call(sources).lagMs / MS_PER_S)
+    const state = gauge(registry, 'signalbox_journal_state', 'The state of the journal link: 1 at the one it is in.', ['state'])
+    state.collect = () => {
+      state.clear()
+      state.cell(journal.call(sources).state).set(1)
+    }
+  }
+  registerFeeds(registry, sources)
+}
+
+const registerFeeds = (registry: Registry, sources: LiveSources): void => {
+  const { telemetry, scraper } = sources
+  if (telemetry !== undefined) {
+    const read = (): ReturnType<typeof telemetry> => telemetry.call(sources)
+    rising(registry, 'signalbox_telemetry_reports_total', 'Reports of endpoints.', [], () => [[[], read().reports]])
+    rising(registry, 'signalbox_telemetry_superseded_total', 'Reports that a newer one replaced before the engine took them.', [], () => [[[], read().superseded]])
+    rising(registry, 'signalbox_telemetry_dropped_total', 'Reports not taken, by reason.', ['reason'], () => [[['out-of-order'], read().outOfOrder], [['other-life'], read().otherLife]])
+    rising(registry, 'signalbox_telemetry_refused_values_total', 'Values not taken, by reason.', ['reason'], () => Object.entries(read().refused).map(([reason, count]) => [[reason], count]))
+  }
+  if (scraper !== undefined) {
+    single(registry, 'signalbox_scraped_endpoints', 'Endpoints whose metrics are polled.', () => scraper.call(sources).endpoints)
+    single(registry, 'signalbox_scrapes_waiting', 'Polls that wait for a place.', () => scraper.call(sources).waiting)
+    rising(registry, 'signalbox_scrapes_skipped_total', 'Polls left out because the last one was not over.', [], () => [[[], scraper.call(sources).skipped]])
+  }
+}
+
+/** llm-d's gauges of the pool, over the endpoints whose metrics are fresh, rounded to two decimals. */
+const registerPool = (registry: Registry, sources: LiveSources): void => {
+  const fresh = (): EndpointReading[] => {
+    const oldest = sources.now() - sources.staleAfter()
+    return [...sources.endpoints()].filter(({ heardAt }) => heardAt > 0 && heardAt >= oldest)
+  }
+  const parts = [
+    ['kv_cache_utilization', 'KV-cache usage', ({ kvCacheUsage }: EndpointReading) => kvCacheUsage],
+    ['queue_size', 'waiting requests', ({ waitingQueueSize }: EndpointReading) => waitingQueueSize],
+    ['running_requests', 'running requests', ({ runningRequestsSize }: EndpointReading) => runningRequestsSize],
+  ] as const
+  for (const [name, what, read] of parts) {
+    pooled(registry, sources, `average_${name}`, `Average of the endpoints' ${what}.`, () => average(fresh().map(read)))
+    pooled(registry, sources, `std_dev_${name}`, `Standard deviation of the endpoints' ${what}.`, () => deviation(fresh().map(read)))
+  }
+  pooled(registry, sources, 'ready_endpoints', 'Endpoints that are ready.', () => [...sources.endpoints()].length)
+  const queues = gauge(registry, `${PREFIX}per_endpoint_queue_size`, '[ALPHA] Waiting requests of each endpoint.', ['name', 'model_server_endpoint'])
+  queues.collect = () => {
+    queues.clear()
+    for (const { id, waitingQueueSize } of fresh()) queues.cell(sources.pool, id.slice(id.indexOf('/') + 1)).set(waitingQueueSize)
+  }
+}
+
+const pooled = (registry: Registry, { pool }: LiveSources, name: string, help: string, read: () => number): void => {
+  const family = gauge(registry, PREFIX + name, `[ALPHA] ${help}`, ['name'])
+  family.collect = () => family.cell(pool).set(Math.round(read() * DECIMALS) / DECIMALS)
+}
+
+const single = (registry: Registry, name: string, help: string, read: () => number): void => {
+  const family = gauge(registry, name, help, [])
+  family.collect = () => family.cell().set(read())
+}
+
+const gauge = (registry: Registry, name: string, help: string, labels: readonly string[]): GaugeFamily => new GaugeFamily({ name, help, labels }).register(registry)
+
+/** A number that somebody else counts. */
+const rising = (registry: Registry, name: string, help: string, labels: readonly string[], read: () => readonly (readonly [readonly string[], number])[]): void => {
+  const family = new CounterFamily({ name, help, labels }).register(registry)
+  family.collect = () => {
+    for (const [values, count] of read()) family.cell(...values).set(count)
+  }
+}
+
+const average = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length)
+
+/** Of a sample, so over one less; 0 for fewer than two. */
+const deviation = (values: readonly number[]): number => {
+  if (values.length < 2) return 0
+  const mean = average(values)
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (values.length - 1))
+}

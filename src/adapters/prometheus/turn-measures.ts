@@ -1,0 +1,79 @@
+import type { Registry } from 'prom-client'
+import { MICROS_PER_S } from '../../core/instant.ts'
+import { splitHostPort } from '../../core/address.ts'
+import type { Decision } from '../../wire/decision.ts'
+import type { Record as JournalRecord } from '../../wire/journal.ts'
+import { SCHEDULING_SECONDS, TURN_SECONDS } from './buckets.ts'
+import { CounterFamily, HistogramFamily } from './family.ts'
+import type { HistogramCell, NumberCell } from './family.ts'
+import { PREFIX } from './observations.ts'
+import type { Folding } from './observations.ts'
+import type { MeasuredEffect } from './request-measures.ts'
+
+/** Counts turns, decisions and where requests went. */
+export class TurnMeasures {
+  private readonly folding: Folding
+  private readonly turnSeconds: HistogramCell
+  private readonly schedulingSeconds: HistogramCell
+  private readonly attempts: CounterFamily
+  private readonly records: CounterFamily
+  private readonly decisions: CounterFamily
+  private readonly closed: CounterFamily
+  private readonly byInput = new Map<string, NumberCell>()
+  private readonly byTarget = new Map<string, NumberCell>()
+
+  constructor(registry: Registry, folding: Folding) {
+    this.folding = folding
+    this.turnSeconds = new HistogramFamily({ name: 'signalbox_turn_duration_seconds', help: 'Time that the engine took for one input.', labels: [] }, TURN_SECONDS).register(registry).cell()
+    this.schedulingSeconds = new HistogramFamily(
+      { name: `${PREFIX}scheduler_e2e_duration_seconds`, help: '[ALPHA] Time of a turn that decided on a request.', labels: [] },
+      SCHEDULING_SECONDS,
+    ).register(registry).cell()
+    this.attempts = new CounterFamily({
+      name: `${PREFIX}scheduler_attempts_total`,
+      help: '[ALPHA] Attempts to schedule a request, and where it went.',
+      labels: ['status', 'target_model_name', 'endpoint_name', 'namespace', 'port'],
+    }).register(registry)
+    this.records = new CounterFamily({ name: 'signalbox_records_total', help: 'Inputs taken, by their kind.', labels: ['input'] }).register(registry)
+    this.decisions = new CounterFamily({ name: 'signalbox_decisions_total', help: 'Decisions, by primary profile, outcome and reason.', labels: ['profile', 'outcome', 'reason'] }).register(registry)
+    this.closed = new CounterFamily({ name: 'signalbox_requests_closed_total', help: 'Requests that are over, by outcome and cause.', labels: ['outcome', 'cause'] }).register(registry)
+  }
+
+  record(record: JournalRecord, tookMicros: number): void {
+    const kind = record.input?.input?.kind ?? ''
+    let cell = this.byInput.get(kind)
+    if (cell === undefined) {
+      cell = this.records.cell(kind)
+      this.byInput.set(kind, cell)
+    }
+    cell.add()
+    this.turnSeconds.observe(tookMicros / MICROS_PER_S)
+    if (record.decisions.length === 0) return
+    this.schedulingSeconds.observe(tookMicros / MICROS_PER_S)
+    for (const decision of record.decisions) this.decide(decision)
+  }
+
+  effect(effect: MeasuredEffect): void {
+    if (effect.kind === 'closed') this.closed.find([effect.outcome, effect.cause])?.add()
+    if (effect.kind !== 'routed') return
+    const { endpoint, targetModel } = effect
+    const key = `${endpoint.id}\u0000${endpoint.hostPort}\u0000${targetModel}`
+    let cell = this.byTarget.get(key)
+    if (cell === undefined) {
+      const slash = endpoint.id.indexOf('/')
+      cell = this.attempts.find(['success', this.folding.models.fold(targetModel), endpoint.id.slice(slash + 1), endpoint.id.slice(0, Math.max(0, slash)), String(splitHostPort(endpoint.hostPort).port)])
+      // Keys are bounded as the series are: beyond the bound none is held.
+      if (cell === undefined || this.byTarget.size > TARGETS_MAX) this.byTarget.clear()
+      if (cell !== undefined) this.byTarget.set(key, cell)
+    }
+    cell?.add()
+  }
+
+  private decide({ primaryProfile, outcome, rejection }: Decision): void {
+    this.decisions.find([primaryProfile, outcome, rejection === undefined ? '' : rejection.reason || rejection.code])?.add()
+    if (outcome !== 'routed') this.attempts.find(['failure', '', '', '', ''])?.add()
+  }
+}
+
+/** Targets whose cells are held. */
+const TARGETS_MAX = 10_000
