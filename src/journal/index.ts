@@ -14,7 +14,7 @@ export { arrivalsOf, itemsAfter, readRecord, readRecords, startingPoint, verify 
 export type { JournalItem, StartingPoint, Verified } from './reading.ts'
 export { appendRecord, recordsOf } from './record.ts'
 export type { RecordRun } from './record.ts'
-export { arrivalsIn, recordsIn, RequestIndexSection, requestsOf } from './request-index.ts'
+export { arrivalsIn, recordsIn, requestIdMark, RequestIndexSection, requestsOf } from './request-index.ts'
 export { droppableSegments, droppableSnapshots, parseKeep, SNAPSHOTS_KEPT } from './retention.ts'
 export type { Keep } from './retention.ts'
 export { SCHEMA_VERSION } from './schema-version.ts'

@@ -1,5 +1,5 @@
 import { xxh64Into } from '../core/hash/xxh64.ts'
-import { Reader, Writer } from '../wire/index.ts'
+import { WireError, Writer } from '../wire/index.ts'
 import type { Record } from '../wire/index.ts'
 
 /*
@@ -9,6 +9,9 @@ import type { Record } from '../wire/index.ts'
  *   An arrival: 8 bytes, XXH64 of the client's request id. Else: distance of the position to the request's arrival (varint).
  * Sections follow each other and stand alone, so an index is put together by joining bytes.
  */
+
+/** Bytes of the hash of an arrival's request id. */
+const ARRIVAL_BYTES = 8
 
 /** Collects one section of the index while records are appended. */
 export class RequestIndexSection {
@@ -86,41 +89,90 @@ function inputRequest(position: number, input: AnyInput): number {
 
 /**
  * Positions of arrivals in index sections whose id may be `requestId`: two ids share a hash once in 2^64, so the caller
- * reads the record to be sure. Ascending.
+ * reads the record to be sure. Ascending. Throws `WireError` when the sections are damaged.
  */
 export function arrivalsIn(sections: Uint8Array, requestId: string): number[] {
   const wanted = new Uint32Array(2)
   hashInto(requestId, wanted)
+  const [low = 0, high = 0] = wanted
   const found: number[] = []
-  walk(sections, (position, low, high, arrives) => {
-    if (arrives && low === wanted[0] && high === wanted[1]) found.push(position)
-  })
+  const cursor = new Cursor(sections)
+  while (cursor.nextEntry()) {
+    if (cursor.arrives && cursor.wordBefore(8) === low && cursor.wordBefore(4) === high) found.push(cursor.position)
+  }
   return found
 }
 
-/** Positions in index sections of the records of the request that arrived at `request`, its arrival included. Ascending. */
+/**
+ * Positions in index sections of the records of the request that arrived at `request`, its arrival included. Ascending.
+ * Throws `WireError` when the sections are damaged.
+ */
 export function recordsIn(sections: Uint8Array, request: number): number[] {
   const found: number[] = []
-  walk(sections, (position, distance, _high, arrives) => {
-    if (arrives ? position === request : position - distance === request) found.push(position)
-  })
+  const cursor = new Cursor(sections)
+  while (cursor.nextEntry()) if (cursor.position - cursor.distance === request) found.push(cursor.position)
   return found
 }
 
-type Visit = (position: number, first: number, second: number, arrives: boolean) => void
+/** The bytes that an arrival of this id has in the index: where they are not, it did not arrive. */
+export function requestIdMark(requestId: string): Uint8Array {
+  const hash = new Uint32Array(2)
+  hashInto(requestId, hash)
+  const writer = new Writer()
+  for (const word of hash) writer.fixed32(word)
+  return writer.finish()
+}
 
-function walk(sections: Uint8Array, visit: Visit): void {
-  const reader = new Reader(sections)
-  while (reader.at < reader.end) {
-    let position = reader.uint64()
-    const end = reader.limit(reader.uint32())
-    while (reader.at < end) {
-      const step = reader.uint64()
-      position += Math.floor(step / 2)
-      if (step % 2 === 1) visit(position, reader.fixed32(), reader.fixed32(), true)
-      else visit(position, reader.uint64(), 0, false)
+/** Steps through sections entry by entry; millions of them in a search, so it reads its numbers itself. */
+class Cursor {
+  position = 0
+  arrives = false
+  /** From the position of the request's arrival to that of the entry; 0 for the arrival itself. */
+  distance = 0
+  private readonly bytes: Uint8Array
+  private at = 0
+  private end = 0
+
+  constructor(sections: Uint8Array) {
+    this.bytes = sections
+  }
+
+  nextEntry(): boolean {
+    if (this.at >= this.end) {
+      if (this.at >= this.bytes.length) return false
+      this.position = this.number()
+      const length = this.number()
+      this.end = this.at + length
     }
-    reader.finish(end)
+    const step = this.number()
+    this.arrives = step % 2 === 1
+    this.position += this.arrives ? (step - 1) / 2 : step / 2
+    if (this.arrives) {
+      this.distance = 0
+      this.at += ARRIVAL_BYTES
+    } else this.distance = this.number()
+    if (this.at > this.end || this.end > this.bytes.length) throw new WireError(`the request index is damaged at byte ${this.at}`)
+    return true
+  }
+
+  /** The 32-bit word that begins so many bytes before the next entry. */
+  wordBefore(back: number): number {
+    const { bytes, at } = this
+    const from = at - back
+    return ((bytes[from] as number) | ((bytes[from + 1] as number) << 8) | ((bytes[from + 2] as number) << 16) | ((bytes[from + 3] as number) << 24)) >>> 0
+  }
+
+  private number(): number {
+    const { bytes } = this
+    let byte = bytes[this.at++] as number
+    if (byte < 128) return byte
+    let value = byte & 127
+    for (let factor = 128; this.at < bytes.length; factor *= 128) {
+      byte = bytes[this.at++] as number
+      value += (byte & 127) * factor
+      if (byte < 128) return value
+    }
+    throw new WireError(`the request index is cut at byte ${this.at}`)
   }
 }
 

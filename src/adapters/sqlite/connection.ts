@@ -10,8 +10,8 @@ import { APPLICATION_ID, TABLES } from './tables.ts'
 
 /** Readers wait so long for a writer that is just opening or closing the file. */
 const BUSY_TIMEOUT_MS = 2000
-/** Pages of the write-ahead log before it is moved into the file: 16 MB, some ms of work in the writer's thread. */
-const CHECKPOINT_PAGES = 4000
+/** Pages of the write-ahead log before it is moved into the file: 4 MB, few ms of work in the writer's thread. */
+const CHECKPOINT_PAGES = 1000
 
 /** Opens a journal for reading, beside whoever writes it. Throws `SignalboxError` when it is not there or no journal. */
 export function openForReading(path: string): DatabaseSync {
@@ -50,7 +50,7 @@ export function openForWriting(path: string, durability: Durability): DatabaseSy
 /** Leaves one file that any process can read: the write-ahead log is moved into it, when no reader holds it. */
 export function closeWritten(database: DatabaseSync): void {
   try {
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
   } catch {
     // A reader holds the log, or the disk is full: then the log stays, and is as good.
   }

@@ -7,7 +7,10 @@ import { openForReading } from './connection.ts'
 import { IndexSearch } from './index-table.ts'
 import { readError } from './storage-error.ts'
 
-/** Batches fetched at once: between fetches the reader holds nothing, so the writer can go on tidying up. */
+/**
+ * Batches fetched at once, after a first fetch of one that doubles: who wants one record reads one batch. Between
+ * fetches the reader holds nothing, so the writer can go on tidying up.
+ */
 const BATCHES_PER_FETCH = 16
 
 /** A batch with the time of its last record, in microseconds since the Unix epoch. */
@@ -54,7 +57,7 @@ export class SqliteJournalReader implements JournalReader {
       'SELECT first_position, count, at_us, number, total FROM batch WHERE first_position <= ? ORDER BY first_position DESC LIMIT 1',
     )
     this.selectBatches = database.prepare(
-      `SELECT first_position, count, at_us, bytes FROM batch WHERE first_position >= ? ORDER BY first_position LIMIT ${BATCHES_PER_FETCH}`,
+      'SELECT first_position, count, at_us, bytes FROM batch WHERE first_position >= ? ORDER BY first_position LIMIT ?',
     )
     this.selectFirst = database.prepare('SELECT max(first_position) AS position FROM batch WHERE first_position <= ?')
     this.selectSnapshots = database.prepare('SELECT position, at_us, blob, size FROM snapshot ORDER BY position')
@@ -92,8 +95,8 @@ export class SqliteJournalReader implements JournalReader {
   *batches(after: number): Generator<TimedBatch, void, undefined> {
     let last = after
     let from = this.reading(() => numberOf(this.selectFirst.get(after + 1)?.['position'] ?? after + 1))
-    for (;;) {
-      const rows = this.reading(() => this.selectBatches.all(from), last)
+    for (let wanted = 1; ; wanted = Math.min(wanted * 2, BATCHES_PER_FETCH)) {
+      const rows = this.reading(() => this.selectBatches.all(from, wanted), last)
       for (const row of rows) {
         const batch = {
           firstPosition: numberOf(row['first_position']),
@@ -106,7 +109,7 @@ export class SqliteJournalReader implements JournalReader {
         last = lastPositionOf(batch)
         yield batch
       }
-      if (rows.length < BATCHES_PER_FETCH) return
+      if (rows.length < wanted) return
     }
   }
 

@@ -62,6 +62,18 @@ describe('a journal file', () => {
     expect(readAll(copy)).toEqual({ good: 40, error: undefined })
   })
 
+  it('given a reader has it open, when it is closed, then the reader reads on', () => {
+    const store = own()
+    new JournalFiller(store).append(sampleRecords(1, 40), 4)
+    const reader = openJournal(folder.file)
+    const batches = reader.batches(0)[Symbol.iterator]()
+    batches.next()
+    store.close()
+    expect([...readRecords(reader, 1)]).toEqual(sampleRecords(1, 40))
+    reader.close()
+    own().close()
+  })
+
   it('given it is opened again, then writing goes on where it ended', () => {
     const first = own()
     const filler = new JournalFiller(first).append(sampleRecords(1, 20), 3)
