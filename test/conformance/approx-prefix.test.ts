@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { Column, type PrefixCacheMatchInfo } from '../../src/core/attribute.ts'
 import type { Observation, Services } from '../../src/core/contract.ts'
 import { Endpoint } from '../../src/core/endpoint.ts'
+import { byCodeUnit } from '../../src/core/order.ts'
 import type { ProfileResult, Request } from '../../src/core/request.ts'
 import { shape } from '../../src/core/shape.ts'
 import { BlockIndex } from '../../src/plugins/producer/approx-prefix-cache-producer/block-index.ts'
@@ -156,7 +157,7 @@ const runIndex = (defaultCapacity: number, steps: readonly IndexStep[], only: (s
     else throw new Error(`unknown step ${String(step.op)}`)
     if (!only(step)) continue
     for (const [hash, pods] of Object.entries(step.expect?.get ?? {})) {
-      expect(index.holding(Number(hash), 0).map((slot) => index.shelf(slot)?.id).sort(), `holders of ${hash}`).toEqual([...pods].sort())
+      expect(index.holding(Number(hash), 0).map((slot) => index.shelf(slot)?.id ?? '').sort(byCodeUnit), `holders of ${hash}`).toEqual([...pods].sort(byCodeUnit))
     }
     for (const [pod, size] of Object.entries(step.expect?.size ?? {})) expect(index.shelf(slotOf(pod))?.size, `size of ${pod}`).toBe(size)
     if (step.expect?.distinctHashes !== undefined) expect(index.distinct).toBe(step.expect.distinctHashes)

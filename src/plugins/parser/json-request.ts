@@ -4,6 +4,7 @@ import { isDeeperThan } from '../../core/json-scan.ts'
 /** As deep as Go's JSON decoder goes; deeper bodies are only ever made to hurt. */
 const DEPTH_MAX = 10_000
 
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 const EXCERPT_AT = /position (\d+)/
 
 export type JsonObject = { readonly [name: string]: Json }
@@ -21,7 +22,7 @@ export interface JsonBody {
  */
 export const readJsonBody = (bytes: Uint8Array): JsonBody => {
   if (bytes.length === 0) throw badRequest('the request has no body')
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const text = DECODER.decode(bytes)
   if (isDeeperThan(text, DEPTH_MAX)) throw badRequest(`the body's JSON is nested more than ${DEPTH_MAX} deep`)
   const value = parsed(text)
   if (!isObject(value)) throw badRequest('the body must be a JSON object')

@@ -5,6 +5,7 @@
  * `node test/bench/prompts/prefix-index.ts`
  */
 
+import { setImmediate } from 'node:timers/promises'
 import { Column, type PrefixCacheMatchInfo } from '../../../src/core/attribute.ts'
 import type { Services } from '../../../src/core/contract.ts'
 import { Endpoint } from '../../../src/core/endpoint.ts'
@@ -48,6 +49,9 @@ const filled = (): BlockIndex => {
 }
 
 const { bytes, kept: index } = retained(filled)
+// What growing left behind is collected late, beside the program.
+await setImmediate()
+const late = retained(() => undefined).bytes
 const counts = new Int32Array(ENDPOINTS)
 const lookup = (n: number): void => {
   counts.fill(0)
@@ -57,7 +61,7 @@ const lookup = (n: number): void => {
 const scattered = (i: number): number => (i * 7919) % PROMPTS
 
 report(`prefix index: ${index.size} blocks held, ${index.distinct} distinct`, [
-  { name: 'memory of a block', value: bytes / index.size, unit: 'B', goal: 100 },
+  { name: 'memory of a block', value: (bytes + late) / index.size, unit: 'B', goal: 100 },
   { name: 'lookup of 128 blocks, scattered', value: microseconds(50_000, (i) => lookup(scattered(i))), unit: 'µs', goal: 3 },
   { name: 'lookup of 128 blocks, the same again', value: microseconds(50_000, () => lookup(77)), unit: 'µs', goal: 3 },
   { name: 'adding a block that is there', value: (1000 * microseconds(2000, (i) => index.add(scattered(i) % ENDPOINTS, prompts[scattered(i)] as Int32Array, PROMPT_BLOCKS))) / PROMPT_BLOCKS, unit: 'ns' },
@@ -87,5 +91,5 @@ const serve = (n: number, target: number): void => {
 for (let n = 0; n < requests.length; n++) serve(n, n % ENDPOINTS)
 report('producer: 128 endpoints, 128 blocks', [
   { name: 'produce', value: microseconds(20_000, (i) => producer.produce(requests[i % 2000] as Request, endpoints)), unit: 'µs', goal: 5 },
-  { name: 'produce and preRequest', value: microseconds(20_000, (i) => serve(i % 2000, i % ENDPOINTS)), unit: 'µs', goal: 10 },
+  { name: 'produce and preRequest', value: microseconds(20_000, (i) => serve(i % 2000, (i % 2000) % ENDPOINTS)), unit: 'µs', goal: 10 },
 ])

@@ -1,10 +1,11 @@
-import { type DataKey, fromProducer, PREFIX_CACHE_MATCH_INFO, prefixCacheMatchInfo, type PrefixCacheMatchInfo, TOKENIZED_PROMPT, type Writer } from '../../../core/attribute.ts'
+import { type DataKey, fromProducer, PREFIX_CACHE_MATCH_INFO, type PrefixCacheMatchInfo, TOKENIZED_PROMPT, type Writer } from '../../../core/attribute.ts'
 import type { Consumption, EndpointEvents, PluginType, PreRequest, Producer, Services, TypedName } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import { byCodeUnit } from '../../../core/order.ts'
 import type { Request, SchedulingResult } from '../../../core/request.ts'
 import { APPROX_KEYS, type WantedKeys } from '../../../core/shape.ts'
 import { BlockIndex } from './block-index.ts'
+import { MatchInfos } from './match-infos.ts'
 import { matchMeasured, sizeMeasured } from './measurements.ts'
 import { type ApproxParameters, approxParameters, blockTokensOf, capacityOf, maxBlocksOf, MIN_BLOCK_TOKENS } from './parameters.ts'
 import { PromptKeys } from './prompt-keys.ts'
@@ -46,6 +47,7 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
   private readonly key: DataKey<PrefixCacheMatchInfo>
   private readonly labels: Readonly<Record<string, string>>
   private readonly keys = new PromptKeys()
+  private readonly infos = new MatchInfos()
   private readonly pending = new Map<number, Pending>()
   private counts = new Int32Array(0)
   private services: Services | undefined
@@ -142,17 +144,12 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
     const { writer, counts } = this
     const matches: number[] = []
     if (writer === undefined) return matches
-    const shared = new Map<number, PrefixCacheMatchInfo>()
-    let last = prefixCacheMatchInfo(0, total, blockTokens)
-    shared.set(0, last)
+    let last = this.infos.of(0, total, blockTokens)
     for (const endpoint of candidates) {
       const { slot } = endpoint
       const match = slot < counts.length ? (counts[slot] as number) : 0
       if (match !== 0) matches.push(slot, match)
-      if (match !== last.matchBlocks) {
-        last = shared.get(match) ?? prefixCacheMatchInfo(match, total, blockTokens)
-        shared.set(match, last)
-      }
+      if (match !== last.matchBlocks) last = this.infos.of(match, total, blockTokens)
       writer.put(endpoint, last)
     }
     return matches
