@@ -10,6 +10,11 @@ import { PREFIX } from './observations.ts'
 import type { Folding } from './observations.ts'
 import type { MeasuredEffect } from './request-measures.ts'
 
+/** Endpoints whose last cell is held. */
+const TARGETS_MAX = 10_000
+
+type Target = Extract<MeasuredEffect, { kind: 'routed' }>['endpoint']
+
 /** Counts turns, decisions and where requests went. */
 export class TurnMeasures {
   private readonly folding: Folding
@@ -20,7 +25,7 @@ export class TurnMeasures {
   private readonly decisions: CounterFamily
   private readonly closed: CounterFamily
   private readonly byInput = new Map<string, NumberCell>()
-  private readonly byTarget = new Map<string, NumberCell>()
+  private readonly lastByTarget = new Map<string, { readonly hostPort: string; readonly model: string; readonly cell: NumberCell | undefined }>()
 
   constructor(registry: Registry, folding: Folding) {
     this.folding = folding
@@ -56,17 +61,18 @@ export class TurnMeasures {
   effect(effect: MeasuredEffect): void {
     if (effect.kind === 'closed') this.closed.find([effect.outcome, effect.cause])?.add()
     if (effect.kind !== 'routed') return
-    const { endpoint, targetModel } = effect
-    const key = `${endpoint.id}\u0000${endpoint.hostPort}\u0000${targetModel}`
-    let cell = this.byTarget.get(key)
-    if (cell === undefined) {
-      const slash = endpoint.id.indexOf('/')
-      cell = this.attempts.find(['success', this.folding.models.fold(targetModel), endpoint.id.slice(slash + 1), endpoint.id.slice(0, Math.max(0, slash)), String(splitHostPort(endpoint.hostPort).port)])
-      // Keys are bounded as the series are: beyond the bound none is held.
-      if (cell === undefined || this.byTarget.size > TARGETS_MAX) this.byTarget.clear()
-      if (cell !== undefined) this.byTarget.set(key, cell)
-    }
-    cell?.add()
+    this.targetCell(effect.endpoint, effect.targetModel)?.add()
+  }
+
+  /** The cell of an endpoint is found again without making its labels: most requests of one ask for the same model. */
+  private targetCell({ id, hostPort }: Target, model: string): NumberCell | undefined {
+    const last = this.lastByTarget.get(id)
+    if (last !== undefined && last.hostPort === hostPort && last.model === model) return last.cell
+    const slash = id.indexOf('/')
+    const cell = this.attempts.find(['success', this.folding.models.fold(model), id.slice(slash + 1), id.slice(0, Math.max(0, slash)), splitHostPort(hostPort).port ?? ''])
+    if (this.lastByTarget.size >= TARGETS_MAX) this.lastByTarget.clear()
+    this.lastByTarget.set(id, { hostPort, model, cell })
+    return cell
   }
 
   private decide({ primaryProfile, outcome, rejection }: Decision): void {
@@ -74,6 +80,3 @@ export class TurnMeasures {
     if (outcome !== 'routed') this.attempts.find(['failure', '', '', '', ''])?.add()
   }
 }
-
-/** Targets whose cells are held. */
-const TARGETS_MAX = 10_000

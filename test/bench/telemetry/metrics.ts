@@ -1,0 +1,68 @@
+/**
+ * What counting costs a turn: the six turns of a request (arrival with decision, sent, started, progressed, ended, and a
+ * telemetry tick), and one observation. `node test/bench/telemetry/metrics.ts` prints nanoseconds of CPU, medians of rounds.
+ */
+
+import { createMetrics } from '../../../src/adapters/prometheus/index.ts'
+import type { MeasuredTurn } from '../../../src/adapters/prometheus/index.ts'
+import { emptyDecision, emptyRequestReceived, emptyTelemetryTick } from '../../../src/wire/index.ts'
+import type { Input } from '../../../src/wire/index.ts'
+
+const ROUNDS = 9
+const REQUESTS = 20_000
+const OBSERVATIONS = 200_000
+
+const metrics = createMetrics({ version: { commit: '', buildRef: '' }, ofProcess: false })
+const arrival = { ...emptyRequestReceived(), model: 'meta-llama/Llama-3.1-8B-Instruct', targetModel: 'meta-llama/Llama-3.1-8B-Instruct', streaming: true, bodyBytes: 2000 }
+const decision = { ...emptyDecision(), outcome: 'routed' as const, primaryProfile: 'decode' }
+const usage = { promptTokens: 4000, completionTokens: 200, totalTokens: 4200, cachedTokens: 3000, reasoningTokens: 0 }
+
+/** Few enough to stay in the caches: what is measured is the counting, not the reading of what is counted. */
+const DISTINCT = 500
+
+const turnsOf = (request: number): MeasuredTurn[] => {
+  const atUs = request * 1000
+  const turn = (input: Input['input'], more: Partial<MeasuredTurn['record']> = {}, effects: MeasuredTurn['effects'] = []): MeasuredTurn => ({
+    record: { position: request, atUs, input: { input }, decisions: [], ...more },
+    effects,
+  })
+  return [
+    turn({ kind: 'requestReceived', value: arrival }, { decisions: [{ ...decision, request }] }, [
+      { kind: 'routed', request, attempt: 1, targetModel: arrival.targetModel, endpoint: { id: `default/endpoint-${request % 128}`, hostPort: '10.0.0.1:8000' } },
+    ]),
+    turn({ kind: 'requestSent', value: { request, attempt: 1 } }),
+    turn({ kind: 'responseStarted', value: { request, attempt: 1, status: 200, streaming: true } }),
+    turn({ kind: 'requestProgressed', value: { request, tokens: 10 } }),
+    turn({ kind: 'responseEnded', value: { request, attempt: 1, cause: 'natural', usage, status: 200, bodyBytes: 9000 } }, {}, [
+      { kind: 'closed', request, outcome: 'completed', cause: 'natural', usage, receivedAt: atUs },
+    ]),
+    turn({ kind: 'telemetryTick', value: emptyTelemetryTick() }),
+  ]
+}
+
+const nanosSince = (begun: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(begun)
+  return (user + system) * 1000
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
+
+const perTurn: number[] = []
+const perObservation: number[] = []
+const labels = { plugin_name: 'approx-prefix-cache-producer', plugin_type: 'approx-prefix-cache-producer' }
+const turns = Array.from({ length: DISTINCT }, (_, index) => turnsOf(index + 1)).flat()
+for (let round = 0; round < ROUNDS; round += 1) {
+  const begun = process.cpuUsage()
+  for (let done = 0; done < REQUESTS; done += DISTINCT) for (const turn of turns) metrics.turn(turn, 17)
+  perTurn.push(nanosSince(begun) / (REQUESTS * turns.length / DISTINCT))
+  const observing = process.cpuUsage()
+  for (let index = 0; index < OBSERVATIONS; index += 1) metrics.observe({ kind: 'histogram', name: 'prefix_indexer_hit_ratio', labels, value: 0.5 })
+  perObservation.push(nanosSince(observing) / OBSERVATIONS)
+}
+await metrics.text()
+const reading = process.cpuUsage()
+const text = await metrics.text()
+console.log(`node ${process.version}`)
+console.log(`a turn            ${median(perTurn).toFixed(0).padStart(5)} ns`)
+console.log(`an observation    ${median(perObservation).toFixed(0).padStart(5)} ns`)
+console.log(`an exposition     ${(nanosSince(reading) / 1000).toFixed(0).padStart(5)} µs for ${text.length} bytes`)
