@@ -68,11 +68,11 @@ export class Chain {
     return batch
   }
 
-  /** Takes the next batch and gives its records one by one; the good position moves with each. */
-  *records(bytes: Uint8Array): Generator<Record, void, undefined> {
+  /** Takes the next batch and gives its records, those before `from` left out, one by one; the good position moves with each. */
+  *records(bytes: Uint8Array, from: number = 0): Generator<Record, void, undefined> {
     const batch = this.batch(bytes)
     this.last = batch.firstPosition - 1
-    for (const record of recordsOf(batch, this.lastAtUs)) {
+    for (const record of recordsOf(batch, this.lastAtUs, from)) {
       this.last = record.position
       this.lastAtUs = record.atUs
       yield record

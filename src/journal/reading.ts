@@ -49,9 +49,9 @@ export function* readRecords(reader: JournalReader, from: number, to: number = I
       continue
     }
     chain ??= chainBefore(item.bytes, from)
-    for (const record of chain.records(item.bytes)) {
+    for (const record of chain.records(item.bytes, from)) {
       if (record.position > to) return
-      if (record.position >= from) yield record
+      yield record
     }
   }
   const reached = chain?.position ?? from - 1

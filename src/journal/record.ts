@@ -19,12 +19,17 @@ export interface RecordRun {
 
 /**
  * The records of a run, one by one, each checked: its position follows the one before, its time is not below `atUs`.
+ * Those before `from` are stepped over unread, which is many times faster.
  * Throws `JournalError` ('journal-broken-chain') at the first that is not as it must be.
  */
-export function* recordsOf(run: RecordRun, atUs: number = 0): Generator<Record, void, undefined> {
+export function* recordsOf(run: RecordRun, atUs: number = 0, from: number = 0): Generator<Record, void, undefined> {
   const reader = new Reader(run.records)
   let position = run.firstPosition
   for (let index = 0; index < run.count; index++, position++) {
+    if (position < from) {
+      skip(reader, position)
+      continue
+    }
     const record = next(reader, position)
     if (record.position !== position) {
       throw broken(`a record names position ${record.position} where ${position} is due`, position)
@@ -37,8 +42,16 @@ export function* recordsOf(run: RecordRun, atUs: number = 0): Generator<Record, 
 }
 
 function next(reader: Reader, position: number): Record {
+  return read(position, () => decodeRecord(reader, reader.uint32()))
+}
+
+function skip(reader: Reader, position: number): void {
+  reader.at = read(position, () => reader.limit(reader.uint32()))
+}
+
+function read<T>(position: number, reading: () => T): T {
   try {
-    return decodeRecord(reader, reader.uint32())
+    return reading()
   } catch (error) {
     if (error instanceof WireError) throw broken(`the record at ${position} cannot be read: ${error.message}`, position)
     throw error

@@ -45,6 +45,7 @@ export class SqliteJournalReader implements JournalReader {
   private readonly selectBatches: StatementSync
   private readonly selectFirst: StatementSync
   private readonly selectSnapshots: StatementSync
+  private readonly selectOldest: StatementSync
 
   /** Takes over the connection. */
   protected constructor(database: DatabaseSync, path: string) {
@@ -60,6 +61,7 @@ export class SqliteJournalReader implements JournalReader {
       'SELECT first_position, count, at_us, bytes FROM batch WHERE first_position >= ? ORDER BY first_position LIMIT ?',
     )
     this.selectFirst = database.prepare('SELECT max(first_position) AS position FROM batch WHERE first_position <= ?')
+    this.selectOldest = database.prepare('SELECT number, total, length(bytes) AS size FROM batch ORDER BY first_position LIMIT 1')
     this.selectSnapshots = database.prepare('SELECT position, at_us, blob, size FROM snapshot ORDER BY position')
   }
 
@@ -167,7 +169,7 @@ export class SqliteJournalReader implements JournalReader {
   private segment(opening: Opening, nextBase: number): SegmentInfo {
     const { basePosition, atUs, declaresMissing, size } = opening
     const last = this.tally(nextBase)
-    const before = this.tally(basePosition)
+    const before = this.tally(basePosition) ?? this.dropped()
     const own = last !== undefined && last.lastPosition > basePosition
     return {
       basePosition,
@@ -175,25 +177,17 @@ export class SqliteJournalReader implements JournalReader {
       declaresMissing,
       lastPosition: own ? last.lastPosition : basePosition,
       lastAtUs: own ? last.atUs : atUs,
-      bytes: own ? last.total - (before?.total ?? this.droppedTotal()) : 0,
+      bytes: own ? last.total - before.total : 0,
       baseBytes: size,
-      batches: own ? last.number - (before?.number ?? this.droppedNumber()) : 0,
+      batches: own ? last.number - before.number : 0,
     }
   }
 
-  /** Bytes of the batches that were dropped before the oldest one. */
-  private droppedTotal(): number {
-    const first = this.oldest()
-    return first === undefined ? 0 : numberOf(first['total']) - bytesOf(first['bytes']).length
-  }
-
-  private droppedNumber(): number {
-    const first = this.oldest()
-    return first === undefined ? 0 : numberOf(first['number']) - 1
-  }
-
-  private oldest(): { [column: string]: unknown } | undefined {
-    return this.database.prepare('SELECT number, total, bytes FROM batch ORDER BY first_position LIMIT 1').get()
+  /** How the batches stood before the oldest one that is left. */
+  private dropped(): { readonly number: number; readonly total: number } {
+    const oldest = this.selectOldest.get()
+    if (oldest === undefined) return { number: 0, total: 0 }
+    return { number: numberOf(oldest['number']) - 1, total: numberOf(oldest['total']) - numberOf(oldest['size']) }
   }
 
   /** Runs a read, and names what is wrong with the file when it fails. */
