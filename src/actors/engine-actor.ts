@@ -1,4 +1,5 @@
-import { Observable, Subject } from 'rxjs'
+import { Subject } from 'rxjs'
+import type { Observable } from 'rxjs'
 import { SignalboxError } from '../core/errors.ts'
 import type { Effect } from '../engine/effects.ts'
 import type { Engine, Turn } from '../engine/engine.ts'

@@ -6,7 +6,7 @@ import { SignalboxError } from '../core/errors.ts'
 import { droppableSegments, fileParts, sliceOf, verify } from '../journal/index.ts'
 import type { JournalReader, Keep, Verified } from '../journal/index.ts'
 
-export { journalPath, openJournal } from '../adapters/sqlite/open-journal.ts'
+export { openJournal } from '../adapters/sqlite/open-journal.ts'
 export { JournalError, kindOf, parseKeep, readRecords, statOf, verify } from '../journal/index.ts'
 export type { JournalReader, JournalStat, Keep, SegmentInfo, Verified } from '../journal/index.ts'
 

@@ -4,7 +4,8 @@ import type { ParsedRequest, Parser } from '../core/body.ts'
 import { SchedulingError } from '../core/scheduling-error.ts'
 import type { WantedKeys } from '../core/shape.ts'
 import { untokenized } from '../core/shape.ts'
-import type { TokenProducer } from '../plugins/producer/token-producer/index.ts'
+import type { Plugin } from '../core/contract.ts'
+import { TokenProducer } from '../plugins/producer/token-producer/index.ts'
 import { emptyRequestShape } from '../wire/request.ts'
 import type { RequestShape } from '../wire/request.ts'
 
@@ -17,6 +18,14 @@ export interface PreparationParts {
   wanted(): readonly WantedKeys[]
   readonly secret: Uint8Array | undefined
 }
+
+/** The parsers among the plugins, in the order of the configuration. */
+export const parsersOf = (plugins: readonly Plugin[], names?: readonly string[]): readonly Parser[] => {
+  const parsers = plugins.filter((plugin): plugin is Parser => 'suffixes' in plugin && 'parse' in plugin)
+  return names === undefined ? parsers : names.flatMap((name) => parsers.find(({ typedName }) => typedName.name === name) ?? [])
+}
+
+export const tokensOf = (plugins: readonly Plugin[]): TokenProducer | undefined => plugins.find((plugin) => plugin instanceof TokenProducer)
 
 /** Reads requests with the configured parsers and reduces them to their shape. */
 export const preparation = (parts: PreparationParts): Preparation => ({

@@ -11,16 +11,14 @@ import type { EngineMetrics } from '../adapters/prometheus/index.ts'
 import { warningText } from '../config/problems.ts'
 import type { Warning } from '../config/problems.ts'
 import type { SignalboxSettings } from '../config/signalbox/settings.ts'
-import type { Parser } from '../core/body.ts'
 import type { CompletedConfiguration } from '../core/configuration.ts'
 import type { PluginType } from '../core/contract.ts'
 import { SignalboxError } from '../core/errors.ts'
 import { SECRET_BYTES_MIN } from '../core/shape.ts'
-import { TokenProducer } from '../plugins/producer/token-producer/index.ts'
 import { discoveryOf } from './discovery.ts'
 import type { Discovery } from './discovery.ts'
 import { EngineHost } from './host.ts'
-import { preparation } from './preparation.ts'
+import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
 import { VERSION } from './version.ts'
@@ -150,7 +148,6 @@ const startDiscovery = async ({ completed }: ServeOptions, host: EngineHost, log
 
 const doorOf = ({ settings, completed }: ServeOptions, { actor, desk, refusal }: EngineHost, log: Logger): HttpDoor => {
   const { plugins } = actor.engine.view.pipeline
-  const parsers = completed.parsers.map((name) => plugins.find(({ typedName }) => typedName.name === name)).filter((plugin) => plugin !== undefined)
   return new HttpDoor({
     listen: settings.listen,
     bodyLimitBytes: settings.bodyLimitBytes,
@@ -160,8 +157,8 @@ const doorOf = ({ settings, completed }: ServeOptions, { actor, desk, refusal }:
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }),
     preparation: preparation({
-      parsers: parsers as unknown as Parser[],
-      tokens: plugins.find((plugin) => plugin instanceof TokenProducer),
+      parsers: parsersOf(plugins, completed.parsers),
+      tokens: tokensOf(plugins),
       wanted: () => actor.engine.wanted(),
       secret: secretOf(settings),
     }),

@@ -18,6 +18,8 @@ export interface Fleet {
 const DECODE = 4
 const PREFILL = 2
 const ENCODE = 1
+/** Sequences that each runs at once: few enough that queues form, and with them a reason to go elsewhere. */
+const RUNNING_MAX = 16
 export const MODEL = 'sim-model'
 
 /** The configuration that `npm start` runs. */
@@ -32,6 +34,6 @@ export const simulatedFleet = async (endpointsFile: string, speed: number, progr
   const counts = `${DECODE} decode, ${PREFILL} prefill, ${ENCODE} encode`
   if (living !== undefined && living.speed === speed) return { endpointsFile, model: living.model, controlUrl: living.controlUrl, counts, reused: true }
   mkdirSync(dirname(endpointsFile), { recursive: true })
-  const { controlUrl, model } = await launchPool(program, { decode: DECODE, prefill: PREFILL, encode: ENCODE, model: MODEL, speed, endpointsFile })
+  const { controlUrl, model } = await launchPool(program, { decode: DECODE, prefill: PREFILL, encode: ENCODE, model: MODEL, speed, endpointsFile, timing: { maxRunning: RUNNING_MAX } })
   return { endpointsFile, model, controlUrl, counts, reused: false }
 }

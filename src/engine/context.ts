@@ -1,4 +1,4 @@
-import type { Interpreter } from '../../machines/interpreter/interpreter.ts'
+import type { Interpreter, Observer } from '../../machines/interpreter/interpreter.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../core/configuration.ts'
 import type { EngineSettings } from '../core/configuration.ts'
 import type { Observation, Plugin } from '../core/contract.ts'
@@ -31,6 +31,14 @@ export interface EngineOptions {
   /** Plugins that no configuration names, such as the admission controller. */
   readonly extraPlugins?: readonly ExtraPlugin[]
   readonly observe?: (observation: Observation) => void
+  /** Told of every step of the machines and every look at a guard; without it nothing is paid. */
+  readonly watch?: MachineWatch
+}
+
+/** Who looks at the machines as they run, without taking part. */
+export interface MachineWatch {
+  readonly request?: Observer<LiveRequest>
+  readonly endpoint?: Observer<EndpointActor>
 }
 
 /** Makes a plugin from the ones that are configured. */

@@ -4,7 +4,10 @@ import { digestRun, profileDecision } from '../scheduling/receipt.ts'
 import type { Decision, Outcome } from '../wire/decision.ts'
 import type { EngineContext } from './context.ts'
 import type { RoutedEffect, Target } from './effects.ts'
+import { callHook } from './hooks.ts'
 import type { LiveRequest } from './live-request.ts'
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
 
 /** Writes the decision of the turn for this request, and keeps what its receipt needs. */
 export const decide = (context: EngineContext, request: LiveRequest, outcome: Outcome, why: Denial | undefined): void => {
@@ -52,7 +55,7 @@ export const routedEffect = (context: EngineContext, request: LiveRequest): Rout
     endpoint: endpoint ?? { id: '', hostPort: '' },
     fallbacks,
     headers: [...request.headers],
-    responseHeaders: result === undefined ? [] : context.pipeline.responseHeaders.flatMap((plugin) => [...plugin.responseHeaders(request, result)]),
+    responseHeaders: result === undefined ? [] : context.pipeline.responseHeaders.flatMap((plugin) => [...callHook(context, plugin, 'ResponseReceived', () => plugin.responseHeaders(request, result), NO_HEADERS)]),
     targetModel: request.targetModel,
     stages: [...(result?.results ?? [])].map(([profile, { endpoints }]) => ({
       stage: context.pipeline.handler.stageOf(profile) satisfies Stage,

@@ -23,7 +23,8 @@ export const runEndpoints = (context: EngineContext): Interpreter<EndpointActor,
       actor.timer = undefined
     },
   }
-  return context.options.interpreter === 'table' ? compile(endpointMachine, implementations) : createXStateInterpreter(endpointMachine, implementations)
+  const run = context.options.interpreter === 'table' ? compile : createXStateInterpreter
+  return run(endpointMachine, implementations, context.options.watch?.endpoint)
 }
 
 /** Milliseconds out at the n-th time in a row, from 1: the first backoff, doubling up to the last. */

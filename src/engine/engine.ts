@@ -15,6 +15,7 @@ import type { EngineOptions } from './context.ts'
 import type { Effect } from './effects.ts'
 import { runEndpoints } from './endpoint-machine.ts'
 import { Fleet } from './fleet.ts'
+import { tellAdded } from './membership.ts'
 import type { Pipeline, SharedServices } from './pipeline.ts'
 import { runRequests } from './request-machine.ts'
 import { loadMemories, loadState, saveMemories, saveState } from './state.ts'
@@ -109,7 +110,7 @@ export class Engine {
     const memories = context.started === undefined ? [] : saveMemories(context)
     this.use(prepared)
     context.startedAtPosition = context.position
-    for (const endpoint of context.fleet.present()) for (const plugin of context.pipeline.endpointEvents) plugin.endpointAdded(endpoint)
+    for (const endpoint of context.fleet.present()) tellAdded(context, endpoint)
     loadMemories(context, memories)
     for (const request of [...context.requests.values()].sort((a, b) => a.key - b.key)) {
       if (request.arrival.proxied) send(context, request, { type: 'restart' })

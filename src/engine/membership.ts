@@ -1,9 +1,10 @@
-import type { EndpointDescription } from '../core/endpoint.ts'
+import type { Endpoint, EndpointDescription } from '../core/endpoint.ts'
 import { joinHostPort } from '../core/address.ts'
 import { MICROS_PER_S, millis } from '../core/instant.ts'
 import type { EndpointInfo } from '../wire/endpoint.ts'
 import type { EngineContext } from './context.ts'
 import type { EndpointActor } from './endpoint-actor.ts'
+import { callHook } from './hooks.ts'
 
 /** Name of the one timer that looks for endpoints gone silent. */
 export const SWEEP = 'sweep'
@@ -21,7 +22,7 @@ export const join = (context: EngineContext, info: EndpointInfo): void => {
   const actor = context.fleet.add(description(info))
   context.endpointMachine.send(actor, { type: 'join' })
   context.endpointMachine.send(actor, { type: 'ready' })
-  for (const plugin of context.pipeline.endpointEvents) plugin.endpointAdded(actor.endpoint)
+  tellAdded(context, actor.endpoint)
   scheduleSweep(context)
 }
 
@@ -36,7 +37,7 @@ export const update = (context: EngineContext, actor: EndpointActor, info: Endpo
   endpoint.annotations = next.annotations
   endpoint.metricsHostPort = next.metricsHostPort
   context.endpointMachine.send(actor, { type: 'ready' })
-  for (const plugin of context.pipeline.endpointEvents) plugin.endpointAdded(endpoint)
+  tellAdded(context, endpoint)
 }
 
 export const drain = (context: EngineContext, actor: EndpointActor): void => {
@@ -47,7 +48,12 @@ export const drain = (context: EngineContext, actor: EndpointActor): void => {
 export const leave = (context: EngineContext, actor: EndpointActor): void => {
   context.endpointMachine.send(actor, { type: 'leave' })
   context.fleet.remove(actor)
-  for (const plugin of context.pipeline.endpointEvents) plugin.endpointRemoved(actor.endpoint)
+  for (const plugin of context.pipeline.endpointEvents) callHook(context, plugin, 'EndpointEvents', () => plugin.endpointRemoved(actor.endpoint), undefined)
+}
+
+/** Tells the plugins of an endpoint that came, or of one that they do not know of after they were made anew. */
+export const tellAdded = (context: EngineContext, endpoint: Endpoint): void => {
+  for (const plugin of context.pipeline.endpointEvents) callHook(context, plugin, 'EndpointEvents', () => plugin.endpointAdded(endpoint), undefined)
 }
 
 /** Tells each endpoint that was not heard from for too long that it is silent. */

@@ -11,6 +11,7 @@ import { decide, routedEffect } from './decide.ts'
 import type { ClosedEffect } from './effects.ts'
 import type { LiveRequest } from './live-request.ts'
 import { hold, letGo } from './holding.ts'
+import { callHook } from './hooks.ts'
 import { nextStage, openProducing, pick, runAdmitters, runProducers, runStage } from './schedule.ts'
 import type { RequestEvent } from './request-event.ts'
 
@@ -36,7 +37,8 @@ export const runRequests = (context: EngineContext): Interpreter<LiveRequest, Re
     },
     cancel: (request, timer) => dropTimer(context.timers, request, interpreter?.timers[timer]?.name ?? ''),
   }
-  interpreter = context.options.interpreter === 'table' ? compile(requestMachine, implementations) : createXStateInterpreter(requestMachine, implementations)
+  const run = context.options.interpreter === 'table' ? compile : createXStateInterpreter
+  interpreter = run(requestMachine, implementations, context.options.watch?.request)
   return interpreter
 }
 
@@ -64,7 +66,9 @@ const actions = (context: EngineContext): Names['actions'] => ({ ...gathering(co
 const gathering = (context: EngineContext): Pick<Names['actions'], 'admit' | 'produce' | 'takeAttributes' | 'giveUpProducing' | 'openScheduling' | 'pick' | 'runStage' | 'assign'> => ({
   admit: (request) => {
     const candidates = context.fleet.candidates()
-    for (const controller of context.pipeline.admissionControllers) request.denial ??= controller.admission(request, candidates)
+    for (const controller of context.pipeline.admissionControllers) {
+      request.denial ??= callHook(context, controller, 'AdmissionController', () => controller.admission(request, candidates), undefined)
+    }
   },
   produce: (request) => {
     openProducing(context, request)
@@ -179,7 +183,7 @@ const close = (context: EngineContext, request: LiveRequest, outcome: ClosedEffe
   letGo(context, request)
   if (seen) respond(context, request, !request.firstTold, true)
   const { key, cause, usage, receivedAt } = request
-  const reports = seen ? context.pipeline.reporters.flatMap((plugin) => plugin.report(request, usage) ?? []) : NO_REPORTS
+  const reports = seen ? context.pipeline.reporters.flatMap((plugin) => callHook(context, plugin, 'Report', () => plugin.report(request, usage), undefined) ?? []) : NO_REPORTS
   context.effects.push({ kind: 'closed', request: key, outcome, cause, usage, receivedAt, reports })
   context.requests.delete(key)
 }
@@ -188,13 +192,7 @@ const NO_REPORTS: readonly Report[] = []
 
 const respond = (context: EngineContext, request: LiveRequest, startOfStream: boolean, endOfStream: boolean): void => {
   const step = { startOfStream, endOfStream, usage: request.usage, cause: endOfStream ? request.cause : undefined }
-  for (const plugin of context.pipeline.responseBodies) {
-    try {
-      plugin.responseBody(request, step)
-    } catch (error) {
-      context.options.observe?.({ kind: 'counter', name: 'plugin_errors_total', labels: { plugin_name: plugin.typedName.name, extension_point: 'ResponseStreaming', error: String(error) }, value: 1 })
-    }
-  }
+  for (const plugin of context.pipeline.responseBodies) callHook(context, plugin, 'ResponseStreaming', () => plugin.responseBody(request, step), undefined)
 }
 
 const isType = <T extends RequestEvent['type']>(event: RequestEvent | InternalEvent, type: T): event is Extract<RequestEvent, { type: T }> => event.type === type

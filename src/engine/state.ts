@@ -10,6 +10,7 @@ import { emptyRequestReceived } from '../wire/request.ts'
 import type { EngineContext } from './context.ts'
 import { EndpointActor } from './endpoint-actor.ts'
 import { LiveRequest } from './live-request.ts'
+import { tellAdded } from './membership.ts'
 import type { Timer, TimerOwner } from './timers.ts'
 
 /** The fold of all inputs so far, as a message. Equal folds give equal messages, however they came about. */
@@ -56,7 +57,7 @@ export const loadState = (context: EngineContext, state: EngineState): void => {
     const pending = context.timers.schedule(deadlineUs, owner as TimerOwner, key, timer)
     attach(context, pending)
   }
-  for (const endpoint of knownEndpoints(context)) for (const plugin of context.pipeline.endpointEvents) plugin.endpointAdded(endpoint)
+  for (const endpoint of knownEndpoints(context)) tellAdded(context, endpoint)
   loadMemories(context, state.plugins)
 }
 
