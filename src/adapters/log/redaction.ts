@@ -1,5 +1,5 @@
 /** What stands in place of a value that is not logged. */
-export const REDACTED = '[redacted]'
+const REDACTED = '[redacted]'
 
 /** Deeper than this nothing is logged: whatever is there was not meant to be. */
 const DEPTH_MAX = 6

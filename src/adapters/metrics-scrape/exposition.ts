@@ -3,7 +3,7 @@ import { readSample } from './sample.ts'
 import type { WantedFamilies } from './wanted-families.ts'
 
 /** A line that could not be read; lines count from 1. */
-export interface ExpositionFault {
+interface ExpositionFault {
   readonly line: number
   readonly message: string
 }

@@ -1,5 +1,5 @@
 export { parseExposition } from './exposition.ts'
-export type { Exposition, ExpositionFault } from './exposition.ts'
-export { BASE_INTERVAL_MS, MetricsScraper } from './scraper.ts'
-export type { FamilyExtractor, ScrapeProblem, ScraperOptions, ScrapeTarget } from './scraper.ts'
+export type { Exposition } from './exposition.ts'
+export { MetricsScraper } from './scraper.ts'
+export type { ScrapeProblem, ScraperOptions, ScrapeTarget } from './scraper.ts'
 export { familiesOf, WantedFamilies } from './wanted-families.ts'

@@ -14,7 +14,7 @@ import { familiesOf } from './wanted-families.ts'
 import type { WantedFamilies } from './wanted-families.ts'
 
 /** Once in this many milliseconds each endpoint is asked; the least there is. (llm-d: --refresh-metrics-interval) */
-export const BASE_INTERVAL_MS = 50
+const BASE_INTERVAL_MS = 50
 /** From asking to the last byte. (llm-d: per poll) */
 const POLL_TIMEOUT_MS = 1000
 /** An exposition of an engine is some 30 kB. */
@@ -33,7 +33,7 @@ export interface ScrapeTarget {
 }
 
 /** What reads the families; `CoreMetricsExtractor` is one. */
-export interface FamilyExtractor {
+interface FamilyExtractor {
   readonly typedName: { readonly type: string }
   mappingFor(labels: ReadonlyMap<string, string>): EngineMapping
   extract(families: MetricFamilies, labels: ReadonlyMap<string, string>): Extraction

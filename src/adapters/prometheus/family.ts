@@ -182,7 +182,10 @@ export class HistogramFamily extends Family<HistogramCell> {
     return new HistogramCell(this.bounds)
   }
 
-  protected override exposedCell(name: string, labels: Exposed['labels'], { bounds, counts, sum }: HistogramCell): Exposed[] {
+  /** The cells of a kind of request are made together; those that never counted would only make the exposition long. */
+  protected override exposedCell(name: string, labels: Exposed['labels'], cell: HistogramCell): Exposed[] {
+    const { bounds, counts, sum } = cell
+    if (this.labelNames.length > 0 && cell.count === 0) return []
     const metricName = `${name}_bucket`
     let count = 0
     const buckets = bounds.map((le, index) => ({ metricName, labels: { ...labels, le }, value: (count += counts[index] as number) }))

@@ -1,4 +1,4 @@
-export { BoundedNames, OTHER } from './bounded-names.ts'
+export { OTHER } from './bounded-names.ts'
 export { createMetrics } from './metrics.ts'
 export type { EngineMetrics, MeasuredTurn, MetricsOptions } from './metrics.ts'
 export type { EndpointReading, LiveSources } from './live-gauges.ts'

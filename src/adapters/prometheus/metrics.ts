@@ -62,7 +62,17 @@ export const createMetrics = ({ version, configuredModels, ofProcess }: MetricsO
     },
     observe: observations.observe,
     show: (sources) => registerLiveGauges(registry, sources),
-    text: () => registry.metrics(),
+    text: () => textOf(registry),
     contentType: registry.contentType,
   }
+}
+
+/** One metric after another, so that turns of the engine come between: all at once takes long when there are many series. */
+const textOf = async (registry: Registry): Promise<string> => {
+  const parts: string[] = []
+  for (const { name } of registry.getMetricsAsArray()) {
+    parts.push(await registry.getSingleMetricAsString(name))
+    await new Promise((resume) => setImmediate(resume))
+  }
+  return `${parts.join('\n\n')}\n`
 }

@@ -6,6 +6,11 @@ import { CounterFamily, GaugeFamily, HistogramFamily } from './family.ts'
 import type { HistogramCell, NumberCell } from './family.ts'
 import { PREFIX } from './observations.ts'
 
+/** Combinations of model, target model, fairness id and priority that are told apart: each is some 250 lines. */
+export const SERIES_MAX = 2000
+/** Room for each combination, twice where a label more tells them apart, and for the rest: cells are held, so none may go. */
+const ROOM = 2 * (SERIES_MAX + 1)
+
 const LABELS = ['model_name', 'target_model_name', 'fairness_id', 'priority'] as const
 
 /** The cells of one kind of request: model, target model, fairness id and priority. */
@@ -78,4 +83,4 @@ export class RequestFamilies {
   }
 }
 
-const described = (name: string, help: string, more: readonly string[] = []) => ({ name: PREFIX + name, help: `[ALPHA] ${help}`, labels: [...LABELS, ...more] })
+const described = (name: string, help: string, more: readonly string[] = []) => ({ name: PREFIX + name, help: `[ALPHA] ${help}`, labels: [...LABELS, ...more], seriesMax: ROOM })

@@ -6,7 +6,7 @@ import type { Record as JournalRecord } from '../../wire/journal.ts'
 import type { RequestReceived } from '../../wire/request.ts'
 import { OTHER } from './bounded-names.ts'
 import type { Folding } from './observations.ts'
-import { RequestFamilies } from './request-families.ts'
+import { RequestFamilies, SERIES_MAX } from './request-families.ts'
 import type { RequestSeries } from './request-families.ts'
 import { normalisedSecondsPerToken, secondsPerToken } from './token-latency.ts'
 
@@ -17,8 +17,6 @@ export type MeasuredEffect =
   | { readonly kind: 'closed'; readonly request: number; readonly outcome: string; readonly cause: EndCause; readonly usage: Usage | undefined; readonly receivedAt: Instant }
   | { readonly kind: 'wake' }
 
-/** Combinations of model, target model, fairness id and priority that are told apart. */
-const SERIES_MAX = 10_000
 const FIRST_ERROR_STATUS = 400
 const SERVER_ERROR = 'ModelServerError'
 const SEPARATOR = '\u0000'

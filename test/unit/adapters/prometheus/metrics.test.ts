@@ -94,7 +94,7 @@ describe('a request', () => {
     turn(10, { kind: 'responseStarted', value: { request, attempt: 1, status: 500, streaming: false } })
     turn(20, { kind: 'responseEnded', value: { request, attempt: 1, cause: 'natural', usage: undefined, status: 500, bodyBytes: 10 } }, { effects: [{ kind: 'closed', request, outcome: 'completed', cause: 'natural', usage: undefined, receivedAt: 0 }] })
     expect(await samples(metrics, 'llm_d_epp_request_error_total')).toEqual([`llm_d_epp_request_error_total{${SERIES},error_code="ModelServerError"} 1`])
-    expect(await samples(metrics, 'llm_d_epp_request_duration_seconds_count')).toEqual([`llm_d_epp_request_duration_seconds_count{${SERIES}} 0`])
+    expect(await samples(metrics, 'llm_d_epp_request_duration_seconds_count')).toEqual([])
     expect(await samples(metrics, 'llm_d_epp_request_running')).toEqual([`llm_d_epp_request_running{${SERIES}} 0`])
   })
 
@@ -296,5 +296,28 @@ describe('gauges that are read when asked for', () => {
     const metrics = createMetrics({ version: { commit: '', buildRef: '' }, ofProcess: true })
     expect(await samples(metrics, 'process_resident_memory_bytes')).toHaveLength(1)
     expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+})
+
+describe('bounds', () => {
+  it('hold for whatever clients send, and every request is still counted somewhere', async () => {
+    const { metrics, turn } = started()
+    const requests = Array.from({ length: 2500 }, (_, index) => turn(index, arrival({ priority: index }), { effects: [routed(index + 1)] }))
+    for (const request of requests) turn(20_000, { kind: 'requestSent', value: { request, attempt: 1 } })
+    const running = await samples(metrics, 'llm_d_epp_request_running')
+    const total = await samples(metrics, 'llm_d_epp_request_total')
+    const sum = (lines: readonly string[]): number => lines.reduce((total, line) => total + Number(line.split(' ').at(-1)), 0)
+    expect([running.length, total.length]).toEqual([2001, 2001])
+    expect([sum(running), sum(total)]).toEqual([2500, 2500])
+    expect(running).toContain('llm_d_epp_request_running{model_name="other",target_model_name="other",fairness_id="other",priority="other"} 500')
+  })
+
+  it('of gauges make room by dropping what is at 0', async () => {
+    const metrics = given()
+    const flow = (index: number) => ({ endpoint_name: `e${index}`, namespace: 'default', producer_name: 'p', fairness_id: '', priority: '0' })
+    for (let index = 0; index < 10_000; index += 1) metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: flow(index), value: index % 2 })
+    metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: flow(10_000), value: 7 })
+    expect(await samples(metrics, 'llm_d_epp_inflight_requests')).toHaveLength(5001)
+    expect(await samples(metrics, 'signalbox_metrics_dropped_total')).toEqual(['signalbox_metrics_dropped_total 0'])
   })
 })
