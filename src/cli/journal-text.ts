@@ -38,13 +38,13 @@ function decisionText(decision: Decision): string {
 }
 
 /** A time in microseconds since the Unix epoch as ISO 8601, microseconds and all. */
-export function timeText(atUs: number): string {
+function timeText(atUs: number): string {
   const micros = String(atUs % MICROS_PER_S).padStart(6, '0')
   return `${new Date(Math.floor(atUs / MICROS_PER_S) * 1000).toISOString().slice(0, 19)}.${micros}Z`
 }
 
 /** Bytes in the unit that keeps the number short. */
-export function bytesText(bytes: number): string {
+function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let value = bytes
   let unit = 0

@@ -16,7 +16,8 @@ import { SNAPSHOT_RULES } from './follower-protocol.ts'
 import type { FollowerReport, SnapshotRules } from './follower-protocol.ts'
 import type { FollowerWorkerData } from './follower-worker.ts'
 import { FOLLOWER_AHEAD_BYTES_MAX, SPOOL_BYTES_MAX } from './writer-protocol.ts'
-import type { FromWriter, ToWriter, WriterWorkerData } from './writer-protocol.ts'
+import type { FromWriter, ToWriter } from './writer-protocol.ts'
+import type { WriterWorkerData } from './writer-worker.ts'
 
 /** Records go to the writer at the end of the turn of the event loop, or when they are as many bytes. */
 const FLUSH_BYTES = 262_144

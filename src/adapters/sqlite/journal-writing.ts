@@ -15,8 +15,7 @@ const RETRY_MAX_MS = 1000
 
 /** Positions that were given up because they could not be written. */
 interface Lost {
-  readonly first: number
-  last: number
+  readonly first: number; last: number
   /** Whether writing works again and the base that declares the range is on its way. */
   asked: boolean
 }
@@ -99,8 +98,8 @@ export class JournalWriting {
     if (this.closing !== 'no') return
     this.retry()
     this.closing = 'draining'
-    if (this.failure === undefined) this.schedule()
-    else this.finish()
+    if (this.failure !== undefined) this.finish()
+    else this.schedule()
   }
 
   private schedule(): void {

@@ -7,7 +7,7 @@ import type { JournalReader } from '../../journal/port.ts'
 import { SqliteJournalReader } from './journal-reader.ts'
 
 /** Name of the journal in a folder. */
-export const JOURNAL_FILE_NAME = 'journal.sqlite'
+const JOURNAL_FILE_NAME = 'journal.sqlite'
 const HEAD_BYTES = 32
 const SQLITE_MARK = 'SQLite format 3\0'
 

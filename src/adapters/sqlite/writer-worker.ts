@@ -4,6 +4,8 @@ import { JournalWriting } from './journal-writing.ts'
 import { SqliteJournalStore } from './journal-store.ts'
 import type { FromWriter, ToWriter, WriterWorkerData } from './writer-protocol.ts'
 
+export type { WriterWorkerData } from './writer-protocol.ts'
+
 const MICROS_PER_MS = 1000
 
 function post(message: FromWriter): void {

@@ -104,7 +104,7 @@ async function paced(durability: Durability, perSecond: number): Promise<void> {
     if (now - begun > PACED_MS) break
     while (journal.lastPosition < ((now - begun) * perSecond) / 1000) journal.append(sampleRecord(journal.lastPosition + 1, BLOCK_KEY_BYTES))
     if ((sent.at(-1)?.position ?? 0) < journal.lastPosition) sent.push({ position: journal.lastPosition, at: now })
-    await new Promise(resolve => setImmediate(resolve))
+    await new Promise(resolve => setTimeout(resolve, 1))
   }
   await journal.close()
   const sorted = waits.sort((a, b) => a - b)
