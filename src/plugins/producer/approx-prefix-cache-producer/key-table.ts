@@ -5,7 +5,8 @@ const FULL_EIGHTHS = 5
 
 /**
  * From the low half of a key to the numbers of entries that have it: open addressing, linear probes, and no tombstones,
- * since in a full cache every insertion comes with a removal. Keys are hashes already, so their low bits are the place.
+ * since in a full cache every insertion comes with a removal. Keys should be hashes, but whoever sends them may send
+ * anything: their place is spread once more, or a row of like keys would make one long run of slots.
  */
 export class KeyTable {
   /** Two words a slot: the entry's number (0 is empty) and the low half of its key. */
@@ -15,7 +16,7 @@ export class KeyTable {
 
   /** The first slot to look at. */
   home(low: number): number {
-    return low & this.mask
+    return spread(low) & this.mask
   }
 
   next(slot: number): number {
@@ -40,7 +41,7 @@ export class KeyTable {
   /** Removes the entry and closes the gap, so that no search ends before its goal. */
   remove(low: number, entry: number): void {
     const { slots, mask } = this
-    let gap = low & mask
+    let gap = spread(low) & mask
     while (slots[2 * gap] !== entry) {
       if (slots[2 * gap] === EMPTY) return
       gap = (gap + 1) & mask
@@ -53,7 +54,7 @@ export class KeyTable {
       if (moved === EMPTY) break
       const movedLow = slots[2 * slot + 1] as number
       // It may fill the gap when the gap lies between its home and where it is.
-      if (((slot - (movedLow & mask)) & mask) >= ((slot - gap) & mask)) {
+      if (((slot - (spread(movedLow) & mask)) & mask) >= ((slot - gap) & mask)) {
         slots[2 * gap] = moved
         slots[2 * gap + 1] = movedLow
         gap = slot
@@ -63,7 +64,7 @@ export class KeyTable {
   }
 
   private place(low: number, entry: number): void {
-    let slot = low & this.mask
+    let slot = spread(low) & this.mask
     while (this.slots[2 * slot] !== EMPTY) slot = (slot + 1) & this.mask
     this.slots[2 * slot] = entry
     this.slots[2 * slot + 1] = low
@@ -81,4 +82,10 @@ export class KeyTable {
       if (old[at] !== EMPTY) this.place(old[at + 1] as number, old[at] as number)
     }
   }
+}
+
+/** Multiplied by the golden ratio of 2^32 and folded, so that near keys land far apart. */
+const spread = (low: number): number => {
+  const product = Math.imul(low, 0x9e3779b1)
+  return product ^ (product >>> 15)
 }
