@@ -1,6 +1,6 @@
 /**
  * What hashing costs: XXH64 of 16 B to 64 kB, and the block keys of a prompt of 8,192 tokens, by the machine and by
- * JavaScript alone. It is what keeps whole prompts in WebAssembly: over three times faster would do, it is over twenty.
+ * JavaScript alone. It is what keeps whole prompts in WebAssembly: over three times faster would do, it is 10 to 25 times.
  * `node test/bench/hash/xxh64.ts`
  */
 

@@ -25,7 +25,7 @@ export class Shelf {
  * Which endpoints hold which blocks. Each endpoint holds its most recently added blocks, up to its capacity; adding a
  * block again refreshes it, looking it up does not. (llm-d: approx-prefix-cache-producer, index)
  *
- * Keys are pairs of 32-bit words and everything lies in typed arrays: some 60 to 90 bytes a block held once. Blocks of a
+ * Keys are pairs of 32-bit words and everything lies in typed arrays: some 75 bytes a block held once. Blocks of a
  * prompt are added one after the other and lie so, hence the entry after the last one found is tried before the table.
  */
 export class BlockIndex {
