@@ -21,7 +21,7 @@ const scanned = (...chunks: readonly (string | Buffer)[]): { events: string[]; i
 }
 
 const usageAfter = (stream: string): readonly number[] | undefined => {
-  const watch = watchFor('text/event-stream', '', false)
+  const watch = watchFor('text/event-stream', '', { hidesUsage: false, names: undefined })
   const out = Buffer.concat([watch.take(Buffer.from(stream)), watch.end()].flat())
   expect(out.toString()).toBe(stream)
   const usage = watch.usage
@@ -65,7 +65,7 @@ const checks: ReadonlyMap<string, () => Promise<void> | void> = new Map<string, 
     for (const chunk of ['data: [DONE]', 'data: [DONE]\n']) expect(scanned(chunk).finish().isDone).toBe(true)
     for (const [chunks] of given) {
       for (const hides of [true, false]) {
-        const watch = watchFor('text/event-stream', '', hides)
+        const watch = watchFor('text/event-stream', '', { hidesUsage: hides, names: undefined })
         const out = [...chunks.flatMap((chunk) => watch.take(Buffer.from(chunk))), ...watch.end()]
         expect(Buffer.concat(out).toString()).toBe(chunks.join(''))
       }
@@ -85,7 +85,7 @@ const checks: ReadonlyMap<string, () => Promise<void> | void> = new Map<string, 
     expect(scanned(...[...stream].map((byte) => Buffer.of(byte))).finish().events).toEqual(expected)
     for (let cut = 0; cut <= stream.length; cut++) {
       expect(scanned(stream.subarray(0, cut), stream.subarray(cut)).finish().events).toEqual(expected)
-      const watch = watchFor('text/event-stream', '', true)
+      const watch = watchFor('text/event-stream', '', { hidesUsage: true, names: undefined })
       const out = [watch.take(stream.subarray(0, cut)), watch.take(stream.subarray(cut)), watch.end()].flat()
       expect(Buffer.concat(out).equals(stream)).toBe(true)
     }

@@ -25,6 +25,8 @@ export interface AttemptListener {
 
 /** Bytes of an unwanted response that are read to keep its connection; of a longer one the connection is ended. */
 const DISCARD_BYTES_MAX = 64 * 1024
+/** How long they may take, in ms. */
+const DISCARD_MS = 1000
 
 const INVALID_REQUEST: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
 const MALFORMED: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
@@ -80,7 +82,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** Nothing of the response is wanted any more; its connection is kept when the rest of it is short. */
   discard(): void {
-    if (!this.#isOver) this.#discarded = 0
+    if (this.#isOver) return
+    this.#discarded = 0
+    setTimeout(() => {
+      this.abort()
+    }, DISCARD_MS).unref()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

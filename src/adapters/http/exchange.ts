@@ -141,7 +141,7 @@ export class Exchange {
   #accepted(key: number): void {
     if (this.#key !== undefined) return
     this.#key = key
-    if (this.#over.isSettled) this.#tellAborted()
+    if (this.#over.isSettled) this.#tell(() => this.#tellAborted())
     else this.#parts.keyed(key, this)
   }
 
@@ -161,18 +161,20 @@ export class Exchange {
     const isRewritten = prepared.rewritable && route.targetModel !== '' && route.targetModel !== prepared.model
     const change = { model: isRewritten ? route.targetModel : undefined, forceUsage: forcesUsage }
     const { bytes, hidesUsage } = upstreamBody(original, prepared.api, prepared.streaming, change)
-    const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage ? CODED : undefined)
+    const names = isRewritten && prepared.model !== '' ? { from: route.targetModel, to: prepared.model } : undefined
+    const edits = { hidesUsage, names }
+    const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage || names !== undefined ? CODED : undefined)
     const upstream = { hostPort: route.endpoint.hostPort, method: 'POST' as const, path: originForm(this.#request.url ?? this.#path), headers, body: bytes }
-    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, hidesUsage, isSglang: prepared.parser === SGLANG_PARSER }, {
+    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, edits, isSglang: prepared.parser === SGLANG_PARSER }, {
       sent: () => {
-        scheduler.sent(route.request, route.attempt)
+        this.#tell(() => scheduler.sent(route.request, route.attempt))
       },
       started: (status, streaming) => {
         this.#body = undefined
-        scheduler.started(route.request, route.attempt, status, streaming)
+        this.#tell(() => scheduler.started(route.request, route.attempt, status, streaming))
       },
       progressed: (tokens) => {
-        scheduler.progressed(route.request, tokens)
+        this.#tell(() => scheduler.progressed(route.request, tokens))
       },
       ended: (end) => {
         this.#over.settle({ kind: 'ended', attempt: route.attempt, end })
@@ -186,6 +188,15 @@ export class Exchange {
     })
     this.#relay = relay
     relay.start(connections, upstream, this.#parts.stale)
+  }
+
+  /** An error of the scheduler's must not look like one of the endpoint's, in whose callbacks this runs. */
+  #tell(report: () => void): void {
+    try {
+      report()
+    } catch (error) {
+      this.#parts.failed(error)
+    }
   }
 
   #attemptFailed(route: Routed, cause: AttemptFailure, status: number, hasBegun: boolean): void {
@@ -209,16 +220,14 @@ export class Exchange {
   }
 
   #close(ending: Ending): void {
+    const key = this.#key
+    if (ending.kind === 'ended' && key !== undefined) this.#tell(() => this.#parts.scheduler.ended(key, ending.attempt, ending.end))
+    else if (ending.kind === 'aborted') this.#tell(() => this.#tellAborted())
+    this.#body = undefined
     try {
-      if (ending.kind === 'ended' && this.#key !== undefined) this.#parts.scheduler.ended(this.#key, ending.attempt, ending.end)
-      else if (ending.kind === 'aborted') this.#tellAborted()
+      this.#relay?.abort()
     } finally {
-      this.#body = undefined
-      try {
-        this.#relay?.abort()
-      } finally {
-        this.#parts.finished(this, this.#key)
-      }
+      this.#parts.finished(this, key)
     }
   }
 
@@ -234,5 +243,5 @@ export class Exchange {
 /** llm-d's name of the parser of SGLang's own API. */
 const SGLANG_PARSER = 'sglanghttp'
 
-/** A frame can only be kept from the client in a response that is not compressed. */
+/** Only a response that is not compressed can be edited. */
 const CODED: ReadonlySet<string> = new Set(['accept-encoding'])

@@ -8,20 +8,22 @@ import type { ErrorAnswer } from './error-response.ts'
 import { clientResponseHeaders, routeHeaders } from './header-policy.ts'
 import type { EndpointHeaders } from './header-policy.ts'
 import { watchFor } from './response-watch.ts'
-import type { ResponseWatch } from './response-watch.ts'
+import type { ResponseEdits, ResponseWatch } from './response-watch.ts'
 import type { AttemptFailure, ResponseEnd, Routed } from './scheduler-port.ts'
 
 /** Least time between two signs of life of a stream, in ms. */
 export const PROGRESS_EVERY_MS = 10_000
 
 const UNAVAILABLE = 503
+/** A reason phrase that can be written as it came; another is left out, as it says nothing that the status does not. */
+const PRINTABLE = /^[ -~]*$/
 
 export interface RelayedRequest {
   readonly requestId: string
   readonly api: string
   /** Whether the client asked for a stream. */
   readonly streams: boolean
-  readonly hidesUsage: boolean
+  readonly edits: ResponseEdits
   /** Whether it is of SGLang's own API. */
   readonly isSglang: boolean
 }
@@ -95,10 +97,10 @@ export class ResponseRelay implements AttemptListener {
       return
     }
     const contentType = text(headers['content-type'])
-    this.#statusText = statusText
+    this.#statusText = PRINTABLE.test(statusText) ? statusText : ''
     this.#headers = headers
     this.#isStream = contentType.toLowerCase().includes('text/event-stream')
-    this.#watch = watchFor(contentType, text(headers['content-encoding']), this.#request.hidesUsage, this.#request.isSglang)
+    this.#watch = watchFor(contentType, text(headers['content-encoding']), this.#request.edits, this.#request.isSglang)
   }
 
   data(chunk: Buffer): void {
@@ -126,8 +128,8 @@ export class ResponseRelay implements AttemptListener {
     this.hasBegun = true
     this.#lastSignAt = performance.now()
     const own = routeHeaders(this.#route, this.#request.requestId)
-    const isChanged = this.#request.hidesUsage && this.#isStream
-    this.#response.writeHead(this.#status, this.#statusText, clientResponseHeaders(this.#headers, own, isChanged))
+    const headers = clientResponseHeaders(this.#headers, own, this.#watch?.edits === true)
+    this.#response.writeHead(this.#status, this.#statusText, headers)
     this.#listener.started(this.#status, this.#isStream || this.#request.streams)
   }
 

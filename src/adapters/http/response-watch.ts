@@ -1,4 +1,7 @@
 import type { Usage } from '../../wire/index.ts'
+import { EditingWatch } from './editing-watch.ts'
+import { withModelRenamed } from './response-model.ts'
+import type { ModelNames } from './response-model.ts'
 import { SseScanner } from './sse-scanner.ts'
 import { UsageMeter } from './usage.ts'
 
@@ -6,6 +9,13 @@ import { UsageMeter } from './usage.ts'
 export const USAGE_BODY_BYTES_MAX = 16 * 1024 * 1024
 
 const NO_BYTES: readonly Buffer[] = []
+
+/** What is to be changed in a response; as a rule nothing. */
+export interface ResponseEdits {
+  /** Keep the frame that carries nothing but usage from the client. */
+  readonly hidesUsage: boolean
+  readonly names: ModelNames | undefined
+}
 
 /** Looks at a response's bytes on their way and says which of them the client gets: as a rule all, as they came. */
 export interface ResponseWatch {
@@ -18,6 +28,8 @@ export interface ResponseWatch {
   readonly events: number
   /** Whether the response says itself that it is whole, though its connection may have broken. */
   readonly isDone: boolean
+  /** Whether the client's bytes may differ from the endpoint's. */
+  readonly edits: boolean
   /** Whether an event can be added here. */
   readonly isAtBoundary: boolean
 }
@@ -26,17 +38,21 @@ export interface ResponseWatch {
  * The watch for a response by its headers: of a coded body nothing can be read. `isSglang` is a response of SGLang's
  * own API.
  */
-export const watchFor = (contentType: string, contentEncoding: string, hidesUsage: boolean, isSglang = false): ResponseWatch => {
+export const watchFor = (contentType: string, contentEncoding: string, edits: ResponseEdits, isSglang = false): ResponseWatch => {
   if (contentEncoding !== '' && contentEncoding !== 'identity') return new BlindWatch()
   const type = contentType.toLowerCase()
-  if (type.includes('text/event-stream')) return hidesUsage ? new HidingWatch() : new StreamWatch(isSglang)
-  return type.includes('json') ? new BodyWatch(isSglang) : new BlindWatch()
+  if (type.includes('text/event-stream')) {
+    return edits.hidesUsage || edits.names !== undefined ? new EditingWatch(edits) : new StreamWatch(isSglang)
+  }
+  if (!type.includes('json')) return new BlindWatch()
+  return edits.names === undefined ? new BodyWatch(isSglang) : new RenamingWatch(edits.names, isSglang)
 }
 
 class BlindWatch implements ResponseWatch {
   readonly usage = undefined
   readonly events = 0
   readonly isDone = false
+  readonly edits = false
   readonly isAtBoundary = false
 
   take(chunk: Buffer): Buffer {
@@ -51,6 +67,7 @@ class BlindWatch implements ResponseWatch {
 class BodyWatch implements ResponseWatch {
   readonly events = 0
   readonly isDone = false
+  readonly edits = false
   readonly isAtBoundary = false
   readonly #meter: UsageMeter
   #chunks: Buffer[] = []
@@ -79,7 +96,48 @@ class BodyWatch implements ResponseWatch {
   }
 }
 
+/** Holds a JSON body until its end, to rename its model; one larger than is looked into passes as it is. */
+class RenamingWatch implements ResponseWatch {
+  readonly events = 0
+  readonly isDone = false
+  readonly edits = true
+  readonly isAtBoundary = false
+  readonly #meter: UsageMeter
+  readonly #names: ModelNames
+  #held: Buffer[] = []
+  #bytes = 0
+
+  constructor(names: ModelNames, isSglang: boolean) {
+    this.#names = names
+    this.#meter = new UsageMeter(isSglang)
+  }
+
+  get usage(): Usage | undefined {
+    return this.#meter.usage
+  }
+
+  take(chunk: Buffer): Buffer | readonly Buffer[] {
+    this.#bytes += chunk.length
+    if (this.#bytes > USAGE_BODY_BYTES_MAX) {
+      const held = this.#held
+      this.#held = []
+      return [...held, chunk]
+    }
+    this.#held.push(chunk)
+    return NO_BYTES
+  }
+
+  end(): readonly Buffer[] {
+    if (this.#held.length === 0) return NO_BYTES
+    const body = Buffer.concat(this.#held)
+    this.#held = []
+    this.#meter.takeBody(body)
+    return [withModelRenamed(body, this.#names)]
+  }
+}
+
 class StreamWatch implements ResponseWatch {
+  readonly edits = false
   readonly #meter: UsageMeter
   readonly #scanner: SseScanner
 
@@ -115,76 +173,5 @@ class StreamWatch implements ResponseWatch {
   end(): readonly Buffer[] {
     this.#scanner.end()
     return NO_BYTES
-  }
-}
-
-/**
- * Sends whole events on, without the frame that carries nothing but the usage which the client did not ask for. An
- * event that is cut waits for its rest; all other bytes stay as they came.
- */
-class HidingWatch implements ResponseWatch {
-  readonly #meter = new UsageMeter()
-  readonly #scanner = new SseScanner((bytes, start, end) => {
-    this.#event(bytes, start, end)
-  })
-  /** Of the event that is not ended yet. */
-  #held: Buffer[] = []
-  #chunk: Buffer = Buffer.alloc(0)
-  /** Up to here the chunk is sent or hidden. */
-  #cursor = 0
-  #out: Buffer[] = []
-  #isEnding = false
-
-  get usage(): Usage | undefined {
-    return this.#meter.usage
-  }
-
-  get events(): number {
-    return this.#scanner.events
-  }
-
-  get isDone(): boolean {
-    return this.#scanner.isDone
-  }
-
-  /** What is held back is no part of what the client has. */
-  get isAtBoundary(): boolean {
-    return true
-  }
-
-  take(chunk: Buffer): readonly Buffer[] {
-    this.#out = []
-    this.#chunk = chunk
-    this.#cursor = 0
-    this.#scanner.push(chunk)
-    const boundary = this.#scanner.boundary
-    if (boundary >= 0) this.#send(boundary)
-    if (this.#cursor < chunk.length) this.#held.push(chunk.subarray(this.#cursor))
-    return this.#out
-  }
-
-  end(): readonly Buffer[] {
-    this.#out = []
-    this.#isEnding = true
-    this.#cursor = 0
-    this.#scanner.end()
-    this.#send(0)
-    return this.#out
-  }
-
-  #event(bytes: Buffer, from: number, to: number): void {
-    if (!this.#meter.takeEvent(bytes, from, to)) return
-    const start = this.#isEnding ? -1 : this.#scanner.boundary
-    if (start >= 0) this.#send(start)
-    else this.#held = []
-    this.#cursor = this.#scanner.offset
-  }
-
-  /** Sends what is held, and the chunk up to `end`. */
-  #send(end: number): void {
-    if (this.#held.length > 0) this.#out.push(...this.#held)
-    this.#held = []
-    if (end > this.#cursor) this.#out.push(this.#chunk.subarray(this.#cursor, end))
-    this.#cursor = Math.max(this.#cursor, end)
   }
 }

@@ -8,13 +8,14 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { loadavg } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median, report } from '../harness.ts'
 import { pathFor, requestBody } from './answers.ts'
 import type { AskedAnswer } from './answers.ts'
 import type { ProfileLine, Question } from './child.ts'
-import type { LoadResult, LoadWork } from './load.process.ts'
+import type { LoadResult, LoadWork } from './load-process.ts'
 
 const { values } = parseArgs({
   options: { scheduler: { type: 'string' }, seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '4' } },
@@ -24,6 +25,8 @@ const ROUNDS = Number(values.rounds)
 const PROMPT_BYTES = 2048
 const RATE = 200
 const AT_ONCE = 64
+/** The low quantile is what is left when nothing else runs: it tells the door's own share on a busy machine. */
+const LEAST = 0.1
 
 interface Target {
   readonly name: 'bare' | 'door'
@@ -48,49 +51,54 @@ const quantile = (values_: readonly number[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-const work = (target: Target, answer: AskedAnswer, load: LoadWork['load'], seconds: number): LoadWork =>
-  ({ origin: target.origin, path: pathFor(answer), body: requestBody(PROMPT_BYTES, answer.tokens > 0), seconds, load })
+const work = (targets_: readonly Target[], answer: AskedAnswer, load: LoadWork['load'], seconds: number): LoadWork =>
+  ({ origins: targets_.map(({ origin }) => origin), path: pathFor(answer), body: requestBody(PROMPT_BYTES, answer.tokens > 0), seconds, load })
+
+/** Makes requests of each target; throws when one failed. */
+const measure = async (clients: ChildProcess, of: readonly Target[], answer: AskedAnswer, load: LoadWork['load'], seconds: number): Promise<readonly LoadResult[]> => {
+  const results = await ask<readonly LoadResult[]>(clients, work(of, answer, load, seconds))
+  for (const { failed } of results) if (failed > 0) throw new Error(`${failed} requests failed`)
+  return results
+}
+
+const latencies = async (clients: ChildProcess, of: readonly Target[]): Promise<void> => {
+  const answer = { tokens: 16, gapMs: 10 }
+  await measure(clients, of, answer, { perSecond: RATE }, 2)
+  const [bare, door] = await measure(clients, of, answer, { perSecond: RATE }, SECONDS * ROUNDS)
+  const figures = (['firstByteMs', 'lastByteMs'] as const).flatMap((when) => [LEAST, 0.5, 0.99].flatMap((share) => {
+    const label = `${when === 'firstByteMs' ? 'first byte' : 'last byte'}, p${share * 100}`
+    const bareMs = quantile(bare?.[when] ?? [], share)
+    return [
+      { name: `${label}, bare`, value: bareMs, unit: 'ms' },
+      { name: `${label}, door above bare`, value: quantile(door?.[when] ?? [], share) - bareMs, unit: 'ms', ...(share === LEAST ? {} : { goal: 1 }) },
+    ]
+  }))
+  report(`HTTP front door: ${RATE} requests/s, 2 kB prompts, 16 tokens 10 ms apart (load of the machine: ${loadavg()[0]?.toFixed(1)})`, figures)
+}
 
 interface Measured {
-  readonly results: LoadResult[]
   readonly perSecond: number[]
   readonly cpuUs: number[]
 }
 
 /** Rounds in which the targets take turns; the first round only warms up. */
-const inTurns = async (clients: ChildProcess, targets: readonly Target[], answer: AskedAnswer, load: LoadWork['load']): Promise<Map<string, Measured>> => {
-  const measured = new Map<string, Measured>(targets.map(({ name }) => [name, { results: [], perSecond: [], cpuUs: [] }]))
+const inTurns = async (clients: ChildProcess, of: readonly Target[], answer: AskedAnswer): Promise<Map<string, Measured>> => {
+  const measured = new Map<string, Measured>(of.map(({ name }) => [name, { perSecond: [], cpuUs: [] }]))
   for (let round = -1; round < ROUNDS; round++) {
-    for (const target of round % 2 === 0 ? targets : [...targets].reverse()) {
+    for (const target of round % 2 === 0 ? of : [...of].reverse()) {
       const before = await ask<{ cpuUs: number }>(target.child, { ask: 'cpu' })
-      const result = await ask<LoadResult>(clients, work(target, answer, load, round < 0 ? Math.min(2, SECONDS) : SECONDS))
+      const [result] = await measure(clients, [target], answer, { atOnce: AT_ONCE }, SECONDS)
       const after = await ask<{ cpuUs: number }>(target.child, { ask: 'cpu' })
-      const into = measured.get(target.name)
-      if (result.failed > 0) throw new Error(`${target.name}: ${result.failed} requests failed`)
-      if (round < 0 || into === undefined) continue
-      into.results.push(result)
-      into.perSecond.push(result.lastByteMs.length / result.seconds)
-      into.cpuUs.push((after.cpuUs - before.cpuUs) / result.lastByteMs.length)
+      if (round < 0 || result === undefined) continue
+      measured.get(target.name)?.perSecond.push(result.lastByteMs.length / result.seconds)
+      measured.get(target.name)?.cpuUs.push((after.cpuUs - before.cpuUs) / result.lastByteMs.length)
     }
   }
   return measured
 }
 
-const latencies = async (clients: ChildProcess, targets: readonly Target[]): Promise<void> => {
-  const measured = await inTurns(clients, targets, { tokens: 16, gapMs: 10 }, { perSecond: RATE })
-  const figures = (['firstByteMs', 'lastByteMs'] as const).flatMap((when) => [0.5, 0.99].flatMap((share) => {
-    const [bare, door] = (['bare', 'door'] as const).map((name) => quantile((measured.get(name)?.results ?? []).flatMap((result) => result[when]), share))
-    const label = `${when === 'firstByteMs' ? 'first byte' : 'last byte'}, p${share * 100}`
-    return [
-      { name: `${label}, bare`, value: bare ?? 0, unit: 'ms' },
-      { name: `${label}, door above bare`, value: (door ?? 0) - (bare ?? 0), unit: 'ms', goal: 1 },
-    ]
-  }))
-  report(`HTTP front door: ${RATE} requests/s, 2 kB prompts, 16 tokens 10 ms apart`, figures)
-}
-
 const saturation = async (clients: ChildProcess, targets: readonly Target[], title: string, answer: AskedAnswer): Promise<void> => {
-  const measured = await inTurns(clients, targets, answer, { atOnce: AT_ONCE })
+  const measured = await inTurns(clients, targets, answer)
   const [bare, door] = [measured.get('bare'), measured.get('door')]
   if (bare === undefined || door === undefined) return
   report(`HTTP front door at saturation: ${AT_ONCE} at once, ${title}`, [
@@ -105,16 +113,16 @@ const saturation = async (clients: ChildProcess, targets: readonly Target[], tit
 
 const profile = async (clients: ChildProcess, target: Target, title: string, answer: AskedAnswer): Promise<void> => {
   await ask(target.child, { ask: 'profile-start' })
-  await ask<LoadResult>(clients, work(target, answer, { atOnce: AT_ONCE }, SECONDS))
+  await measure(clients, [target], answer, { atOnce: AT_ONCE }, SECONDS)
   const { lines } = await ask<{ lines: readonly ProfileLine[] }>(target.child, { ask: 'profile-stop' })
   report(`Where the time of the ${target.name} goes, ${title}`, lines.slice(0, 24).map(({ place, percent }) => ({ name: place, value: percent, unit: '%' })))
 }
 
 const scheduler = values.scheduler === undefined ? new URL('single-endpoint.ts', import.meta.url).href : pathToFileURL(values.scheduler).href
-const endpoint = await spawn('endpoint.process.ts')
-const bare = await spawn('pass-through.process.ts', endpoint.hostPort)
-const door = await spawn('door.process.ts', endpoint.hostPort, scheduler)
-const clients = fork(new URL('load.process.ts', import.meta.url), [], { execArgv: ['--disable-warning=ExperimentalWarning'] })
+const endpoint = await spawn('endpoint-process.ts')
+const bare = await spawn('pass-through-process.ts', endpoint.hostPort)
+const door = await spawn('door-process.ts', endpoint.hostPort, scheduler)
+const clients = fork(new URL('load-process.ts', import.meta.url), [], { execArgv: ['--disable-warning=ExperimentalWarning'] })
 const targets: readonly Target[] = [
   { name: 'bare', origin: `http://${bare.hostPort}`, child: bare.child },
   { name: 'door', origin: `http://${door.hostPort}`, child: door.child },

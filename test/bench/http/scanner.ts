@@ -28,7 +28,7 @@ const freshCost = microseconds(TIMES / 10, () => {
 })
 
 const watches = [false, true].map((hides) => {
-  const watch = watchFor('text/event-stream', '', hides)
+  const watch = watchFor('text/event-stream', '', { hidesUsage: hides, names: undefined })
   return { hides, us: microseconds(TIMES, () => watch.take(plain)), nullUs: microseconds(TIMES, () => watch.take(withNull)) }
 })
 report('looking at a stream, a chunk of one event', watches.flatMap(({ hides, us, nullUs }) => [

@@ -103,11 +103,15 @@ describe('a request through the front door', () => {
 
   it('has its model replaced in place when the scheduler says so', async () => {
     const a = await upstream('a', (_request, response) => {
-      answers(response, {})
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '32' })
+      response.end('{"model":"base-7b", "n":1e400 } ')
     })
     const setting = await doorTo([a.endpoint])
     setting.scheduler.route = { targetModel: 'base-7b' }
-    await post(setting, '{"n":12345678901234567890, "model":"chat-v1"}')
+    const response = await post(setting, '{"n":12345678901234567890, "model":"chat-v1"}')
+
+    // And the answer calls it as the client did.
+    expect(await response.text()).toBe('{"model":"chat-v1", "n":1e400 } ')
 
     expect(a.requests[0]?.body.toString()).toBe('{"n":12345678901234567890, "model":"base-7b"}')
   })
@@ -122,6 +126,17 @@ describe('a request through the front door', () => {
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({ error: { message: 'no such model', code: 'theirs' } })
     expect(setting.scheduler.story().at(-1)).toMatchObject({ what: 'ended', end: { status: 404, cause: 'natural' } })
+  })
+
+  it('passes headers and reasons in any bytes that HTTP allows', async () => {
+    const a = await rawUpstream('a', (socket) => {
+      socket.once('data', () => socket.end(Buffer.from('HTTP/1.1 200 Schön 渐\r\nx-text: é渐\r\ncontent-length: 2\r\n\r\n{}')))
+    })
+    const setting = await doorTo([a])
+    const response = await post(setting)
+
+    expect([response.status, await response.text()]).toEqual([200, '{}'])
+    expect(Buffer.from(response.headers.get('x-text') ?? '', 'latin1').toString()).toBe('é渐')
   })
 
   it('passes a response without a body', async () => {
@@ -156,6 +171,16 @@ describe('a request through the front door', () => {
     const response = await post(setting)
 
     expect([response.status, failures.length, setting.door.open]).toEqual([500, 1, 0])
+    setting.scheduler.answer = undefined
+    setting.scheduler.endpoints = [(await upstream('a', (_request, answer) => {
+      answers(answer, {})
+    })).endpoint]
+    for (const report of ['sent', 'started', 'ended'] as const) {
+      setting.scheduler[report] = () => {
+        throw new Error('broken')
+      }
+    }
+    expect([(await post(setting)).status, failures.length, setting.door.open]).toEqual([200, 4, 0])
     expect((await fetch(`${setting.url}/v1/nothing`)).status).toBe(404)
   })
 })

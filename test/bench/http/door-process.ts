@@ -1,4 +1,4 @@
-// The front door in a process of its own: door.process.ts ENDPOINT SCHEDULER-MODULE
+// The front door in a process of its own: door-process.ts ENDPOINT SCHEDULER-MODULE
 import { HttpDoor } from '../../../src/adapters/http/door.ts'
 import { tellPort } from './child.ts'
 import type { SchedulingFactory } from './single-endpoint.ts'
