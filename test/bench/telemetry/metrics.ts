@@ -1,15 +1,15 @@
 /**
  * What counting costs a turn: the six turns of a request (arrival with decision, sent, started, progressed, ended, and a
- * telemetry tick), and one observation. `node test/bench/telemetry/metrics.ts` prints nanoseconds of CPU, medians of rounds.
+ * telemetry tick), and one observation. `node test/bench/telemetry/metrics.ts` prints microseconds.
  */
 
 import { createMetrics } from '../../../src/adapters/prometheus/index.ts'
 import type { MeasuredTurn } from '../../../src/adapters/prometheus/index.ts'
 import { emptyDecision, emptyRequestReceived, emptyTelemetryTick } from '../../../src/wire/index.ts'
 import type { Input } from '../../../src/wire/index.ts'
+import { microseconds, report } from '../harness.ts'
 
-const ROUNDS = 9
-const REQUESTS = 20_000
+const TURNS = 120_000
 const OBSERVATIONS = 200_000
 
 const metrics = createMetrics({ version: { commit: '', buildRef: '' }, ofProcess: false })
@@ -40,29 +40,11 @@ const turnsOf = (request: number): MeasuredTurn[] => {
   ]
 }
 
-const nanosSince = (begun: NodeJS.CpuUsage): number => {
-  const { user, system } = process.cpuUsage(begun)
-  return (user + system) * 1000
-}
-
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
-
-const perTurn: number[] = []
-const perObservation: number[] = []
-const labels = { plugin_name: 'approx-prefix-cache-producer', plugin_type: 'approx-prefix-cache-producer' }
 const turns = Array.from({ length: DISTINCT }, (_, index) => turnsOf(index + 1)).flat()
-for (let round = 0; round < ROUNDS; round += 1) {
-  const begun = process.cpuUsage()
-  for (let done = 0; done < REQUESTS; done += DISTINCT) for (const turn of turns) metrics.turn(turn, 17)
-  perTurn.push(nanosSince(begun) / (REQUESTS * turns.length / DISTINCT))
-  const observing = process.cpuUsage()
-  for (let index = 0; index < OBSERVATIONS; index += 1) metrics.observe({ kind: 'histogram', name: 'prefix_indexer_hit_ratio', labels, value: 0.5 })
-  perObservation.push(nanosSince(observing) / OBSERVATIONS)
-}
-await metrics.text()
-const reading = process.cpuUsage()
-const text = await metrics.text()
-console.log(`node ${process.version}`)
-console.log(`a turn            ${median(perTurn).toFixed(0).padStart(5)} ns`)
-console.log(`an observation    ${median(perObservation).toFixed(0).padStart(5)} ns`)
-console.log(`an exposition     ${(nanosSince(reading) / 1000).toFixed(0).padStart(5)} µs for ${text.length} bytes`)
+const labels = { plugin_name: 'approx-prefix-cache-producer', plugin_type: 'approx-prefix-cache-producer' }
+const perTurn = microseconds(TURNS, (index) => metrics.turn(turns[index % turns.length] as MeasuredTurn, 17))
+const perObservation = microseconds(OBSERVATIONS, () => metrics.observe({ kind: 'histogram', name: 'prefix_indexer_hit_ratio', labels, value: 0.5 }))
+report('Metrics', [
+  { name: 'a turn', value: perTurn, unit: 'µs', goal: 1 },
+  { name: 'an observation', value: perObservation, unit: 'µs' },
+])

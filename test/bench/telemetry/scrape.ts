@@ -12,10 +12,10 @@ import { coreMetricsExtractor } from '../../../src/plugins/extractor/core-metric
 import type { CoreMetricsExtractor } from '../../../src/plugins/extractor/core-metrics-extractor/index.ts'
 import { metricsDataSource } from '../../../src/plugins/source/metrics-data-source/index.ts'
 import type { MetricsDataSource } from '../../../src/plugins/source/metrics-data-source/index.ts'
+import { microseconds, report } from '../harness.ts'
 import { vllmExposition } from '../../unit/adapters/metrics-scrape/vllm-exposition.ts'
 
-const PARSED = 20_000
-const ROUNDS = 9
+const PARSED = 2000
 
 const text = vllmExposition()
 
@@ -30,14 +30,7 @@ const plugin = (name: string) => ({ name, parameters: undefined, plugin: () => u
 const parsing = (extractor: CoreMetricsExtractor): number => {
   const bytes = new TextEncoder().encode(text)
   const wanted = familiesOf(extractor.mappingFor(new Map()))
-  const micros: number[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const begun = process.cpuUsage()
-    for (let index = 0; index < PARSED / ROUNDS; index += 1) extractor.extract(parseExposition(bytes, wanted).families, new Map())
-    const { user, system } = process.cpuUsage(begun)
-    micros.push((user + system) / (PARSED / ROUNDS))
-  }
-  return micros.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] as number
+  return microseconds(PARSED, () => extractor.extract(parseExposition(bytes, wanted).families, new Map()))
 }
 
 const scraping = async (extractor: CoreMetricsExtractor, endpoints: number, seconds: number): Promise<{ readonly reports: number; readonly micros: number }> => {
@@ -68,8 +61,11 @@ else {
   const endpoints = Number(process.argv[2] ?? 50)
   const seconds = Number(process.argv[3] ?? 5)
   const extractor = coreMetricsExtractor.create(plugin('core-metrics-extractor')) as CoreMetricsExtractor
-  console.log(`node ${process.version}, exposition of ${text.length} bytes in ${text.split('\n').length - 1} lines`)
-  console.log(`parse and extract      ${parsing(extractor).toFixed(1)} µs`)
+  const parsed = parsing(extractor)
   const { reports, micros } = await scraping(extractor, endpoints, seconds)
-  console.log(`whole scrape           ${micros.toFixed(0)} µs, ${endpoints} endpoints asked ${(reports / seconds / endpoints).toFixed(1)} times a second`)
+  report(`Scraping: an exposition of ${text.length} bytes in ${text.split('\n').length - 1} lines`, [
+    { name: 'parse and extract', value: parsed, unit: 'µs' },
+    { name: 'whole scrape', value: micros, unit: 'µs of CPU' },
+    { name: `asked, ${endpoints} endpoints`, value: reports / seconds / endpoints, unit: 'times a second' },
+  ])
 }
