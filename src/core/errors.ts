@@ -30,6 +30,12 @@ export const ERRORS = {
   'wire-malformed': 'The bytes are not the message expected: damaged in transit, or written by something else.',
   'input-invalid': 'Correct the input as the message says; the engine took nothing from it.',
   'request-not-found': 'Give the x-request-id of the response, or a position; see `signalbox journal tail`.',
+  'nats-connect': 'Start the NATS server, or check the URL, the certificates and the credentials.',
+  'nats-server-version': 'Use nats-server 2.9 or newer.',
+  'nats-refused': 'Give the user the permission named; deploy/nats has a configuration with the least that each role needs.',
+  'nats-stream': 'Check that JetStream is on and that the stream or bucket has the settings that the message names.',
+  'replica-name-taken': 'Another engine has this name in the pool: give this one its own with --replica.',
+  'nats-too-large': 'Send the shape in place of the text, or raise max_payload of the NATS server.',
   'port-in-use': 'Stop what listens there, or choose another port with the flag named.',
   'usage': 'See --help.',
 } as const

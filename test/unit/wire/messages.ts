@@ -7,7 +7,7 @@ import * as wire from '../../../src/wire/index.ts'
 import type { Reader, Writer } from '../../../src/wire/index.ts'
 
 const SCHEMAS = fileURLToPath(new URL('../../../schemas/', import.meta.url))
-const FILES = ['decision', 'endpoint', 'input', 'journal', 'request', 'state'].map(name => `${SCHEMAS}signalbox/v1/${name}.proto`)
+const FILES = ['decision', 'endpoint', 'input', 'journal', 'nats', 'request', 'state'].map(name => `${SCHEMAS}signalbox/v1/${name}.proto`)
 
 export const root: protobuf.Root = new protobuf.Root()
 root.resolvePath = (_origin, target) => SCHEMAS + target.replace(SCHEMAS, '')
