@@ -3,7 +3,7 @@ import { assemble, call, type Code, i32, i64, ifElse, local, loopWhile, type Rou
 /**
  * XXH64 in WebAssembly, where a 64-bit product is one instruction instead of the dozen it takes in JavaScript: 10 to
  * 25 times faster on long input (test/bench/hash). As deterministic as the rest: integers only. It is assembled when first
- * needed, so whoever only replays never makes it.
+ * needed. A page whose policy forbids WebAssembly still hashes, in JavaScript; only prompts need the machine.
  */
 
 const SCRATCH = 0 // 16 bytes: the link that is hashed
@@ -192,7 +192,13 @@ export interface Machine {
 
 let machine: Machine | undefined
 
-/** The machine with room for so many bytes of input. */
+/** Where a policy forbids WebAssembly it is asked for once. */
+let forbidden = false
+
+/**
+ * The machine with room for so many bytes of input.
+ * @throws whatever WebAssembly throws where it is forbidden or not there.
+ */
 export const machineFor = (inputBytes: number): Machine => {
   machine ??= started()
   const missing = INPUT + inputBytes - machine.bytes.length
@@ -204,9 +210,13 @@ export const machineFor = (inputBytes: number): Machine => {
   return machine
 }
 
-/** Lets four accumulators, as eight words, take in the whole stripes of a part of `bytes`; returns where the rest begins. */
+/**
+ * Lets four accumulators, as eight words, take in the whole stripes of a part of `bytes`; returns where the rest begins,
+ * which is `start` where there can be no machine.
+ */
 export const takeStripes = (lanes: Int32Array, bytes: Uint8Array, start: number, end: number): number => {
-  const held = machineFor(PORTION_BYTES)
+  const held = permitted()
+  if (held === undefined) return start
   held.words.set(lanes.subarray(0, 8), LANES / 4)
   const last = start + 32 * Math.floor((end - start) / 32)
   for (let at = start; at < last; at += PORTION_BYTES) {
@@ -216,6 +226,16 @@ export const takeStripes = (lanes: Int32Array, bytes: Uint8Array, start: number,
   }
   lanes.set(held.words.subarray(LANES / 4, LANES / 4 + 8))
   return last
+}
+
+const permitted = (): Machine | undefined => {
+  if (forbidden) return undefined
+  try {
+    return machineFor(PORTION_BYTES)
+  } catch {
+    forbidden = true
+    return undefined
+  }
 }
 
 const started = (): Machine => {

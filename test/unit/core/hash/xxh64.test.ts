@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { xxh64, xxh64Into } from '../../../../src/core/hash/xxh64.ts'
 import { referenceXxh64 } from './xxh64-reference.ts'
 
@@ -25,6 +25,19 @@ describe('xxh64', () => {
   it.each([255, 256, 287, 65_536, 65_568, 200_001])('given %i bytes, when hashed, then length does not show', (length) => {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + (i >>> 8)) & 255)
     expect(xxh64(bytes, 12345678901n)).toBe(referenceXxh64(bytes, 12345678901n))
+  })
+
+  it('given a page that forbids WebAssembly, when long input is hashed, then it is hashed all the same', async () => {
+    const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 13) & 255)
+    vi.resetModules()
+    vi.stubGlobal('WebAssembly', undefined)
+    try {
+      const fresh = await import('../../../../src/core/hash/xxh64.ts')
+      expect(fresh.xxh64).not.toBe(xxh64)
+      expect([fresh.xxh64(bytes), fresh.xxh64(bytes, 9n)]).toEqual([referenceXxh64(bytes), referenceXxh64(bytes, 9n)])
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('given a part of a buffer, when hashed into words, then only that part counts and the halves are low, high', () => {
