@@ -34,6 +34,7 @@ import { dataParallelProfileHandler } from './profile-handler/data-parallel-prof
 import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
 import { pdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
 import { singleProfileHandler } from './profile-handler/single-profile-handler/index.ts'
+import { requestAttributeReporter } from './reporter/request-attribute-reporter/index.ts'
 import { activeRequestScorer } from './scorer/active-request-scorer/index.ts'
 import { contextLengthAware } from './scorer/context-length-aware/index.ts'
 import { kvCacheUtilizationScorer } from './scorer/kv-cache-utilization-scorer/index.ts'
@@ -50,7 +51,19 @@ import { tokenLoadScorer } from './scorer/token-load-scorer/index.ts'
 import { endpointNotificationSource } from './source/endpoint-notification-source/index.ts'
 import { metricsDataSource } from './source/metrics-data-source/index.ts'
 
+export { AlwaysDisaggMultimodalDecider } from './decider/always-disagg-multimodal-decider/index.ts'
+export { AlwaysDisaggPdDecider } from './decider/always-disagg-pd-decider/index.ts'
+export { PrefixBasedPdDecider } from './decider/prefix-based-pd-decider/index.ts'
+export { DisaggHeadersHandler } from './header-handler/disagg-headers-handler/index.ts'
 export { KNOWN_TYPES } from './known-types.ts'
+export { InFlightLoadProducer } from './producer/inflight-load-producer/index.ts'
+export { splitEndpointId } from './producer/inflight-load-producer/load-gauges.ts'
+export { loadView } from './producer/inflight-load-producer/load-view.ts'
+export { TokenEstimator, uncachedInput } from './producer/inflight-load-producer/token-estimator.ts'
+export { DisaggProfileHandler, PEER_ENDPOINT } from './profile-handler/disagg-profile-handler/index.ts'
+export { PdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
+export { countDecision, decisionTypeOf } from './profile-handler/stage-decision.ts'
+export { KvCacheUtilizationScorer } from './scorer/kv-cache-utilization-scorer/index.ts'
 
 /** The plugin types that are built in. */
 export const pluginTypes: readonly PluginType[] = [
@@ -98,6 +111,7 @@ export const pluginTypes: readonly PluginType[] = [
   probabilisticAdmitter,
   queueScorer,
   randomPicker,
+  requestAttributeReporter,
   runningRequestsSizeScorer,
   sessionAffinityFilter,
   sessionAffinityScorer,

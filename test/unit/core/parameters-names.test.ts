@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeParameters, decodeParametersOf, int, ParameterError, text } from '../../../src/core/parameters.ts'
+import { decodeParameters, decodeParametersOf, int, text, type ParameterError } from '../../../src/core/parameters.ts'
 
 describe('parameter names', () => {
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('takes %s for an unknown field', (name) => {

@@ -7,6 +7,7 @@ import { context } from './given.ts'
 const NEEDED: Readonly<Record<string, unknown>> = {
   'by-label': { label: 'x', validValues: ['y'] },
   'file-discovery': { path: 'endpoints.yaml' },
+  'request-attribute-reporter': { attributes: [{ key: { name: 'cost' }, expression: 'usage.total_tokens' }] },
   'session-id-producer': { headerName: 'x-session-id' },
 }
 

@@ -29,10 +29,14 @@ export class WeightedRandomPicker implements Picker {
     const { endpoints, totals } = ranked
     if (!anyPositive(totals, endpoints.length)) return pickAny(endpoints, this.maxNumOfEndpoints, die)
     const keys = new Float64Array(endpoints.length)
+    let best = 0
     for (let i = 0; i < keys.length; i++) {
       const total = totals[i] as number
-      keys[i] = total > 0 ? naturalLogarithm(die.next() || SMALLEST_DRAW) / total : -Infinity
+      const key = total > 0 ? naturalLogarithm(die.next() || SMALLEST_DRAW) / total : -Infinity
+      keys[i] = key
+      if (key > (keys[best] as number)) best = i
     }
+    if (this.maxNumOfEndpoints === 1) return [endpoints[best] as Endpoint]
     const order = endpoints.map((_, index) => index)
     order.sort((a, b) => descending(keys[a] as number, keys[b] as number))
     return order.slice(0, this.maxNumOfEndpoints).map((index) => endpoints[index] as Endpoint)

@@ -18,7 +18,10 @@ export const splitEndpointId = (id: string): { readonly namespace: string; reado
   return slash < 0 ? { namespace: '', name: id } : { namespace: id.slice(0, slash), name: id.slice(slash + 1) }
 }
 
-/** The gauges inflight_requests and inflight_tokens. A series that has come to 0 is told so once and then forgotten. */
+// Series at 0 are kept for the next request of their kind, up to so many: fairness ids are the clients' to choose.
+const SERIES_KEPT_MAX = 4096
+
+/** The gauges inflight_requests and inflight_tokens, by endpoint and flow. */
 export class LoadGauges {
   private readonly producer: string
   private readonly series = new Map<string, Series>()
@@ -40,7 +43,7 @@ export class LoadGauges {
     series.tokens += tokens
     services.observe({ kind: 'gauge', name: 'inflight_requests', labels: series.labels, value: series.requests })
     services.observe({ kind: 'gauge', name: 'inflight_tokens', labels: series.labels, value: series.tokens })
-    if (series.requests === 0 && series.tokens === 0) this.series.delete(key)
+    if (series.requests === 0 && series.tokens === 0 && this.series.size > SERIES_KEPT_MAX) this.series.delete(key)
   }
 
   private labelsOf(endpointId: string, flow: Flow): Series['labels'] {

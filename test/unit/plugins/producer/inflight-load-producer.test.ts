@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { IN_FLIGHT_LOAD, PREFIX_CACHE_MATCH_INFO } from '../../../../src/core/attribute.ts'
-import { Endpoint } from '../../../../src/core/endpoint.ts'
+import type { Endpoint } from '../../../../src/core/endpoint.ts'
 import type { Request, SchedulingResult } from '../../../../src/core/request.ts'
 import { inflightLoadProducer, type InFlightLoadProducer } from '../../../../src/plugins/producer/inflight-load-producer/index.ts'
 import { Desk, endpoint, make, request, step } from '../given.ts'
