@@ -2,14 +2,14 @@
  * What the HTTP front door costs over a bare pass-through that reads and parses the body, both before the same endpoint
  * and under the same clients, each a process of its own, in turns within one run.
  *
- * `node test/bench/http/door.ts [--scheduler MODULE] [--seconds N] [--rounds N]`: MODULE exports `schedulingFor`
- * (single-endpoint.ts here is the default: the door alone, without an engine).
+ * `node test/bench/http/door.ts [--engine none|real] [--seconds N] [--rounds N]`: without an engine (the default) every
+ * request goes to the one endpoint at once, and what is measured is the door; with the real one it is what
+ * `signalbox serve` runs, journal included.
  */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
-import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median, report } from '../harness.ts'
 import { pathFor, requestBody } from './answers.ts'
@@ -18,7 +18,7 @@ import type { ProfileLine, Question } from './child.ts'
 import type { LoadResult, LoadWork } from './load-process.ts'
 
 const { values } = parseArgs({
-  options: { scheduler: { type: 'string' }, seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '4' } },
+  options: { engine: { type: 'string', default: 'none' }, seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '4' } },
 })
 const SECONDS = Number(values.seconds)
 const ROUNDS = Number(values.rounds)
@@ -118,10 +118,10 @@ const profile = async (clients: ChildProcess, target: Target, title: string, ans
   report(`Where the time of the ${target.name} goes, ${title}`, lines.slice(0, 24).map(({ place, percent }) => ({ name: place, value: percent, unit: '%' })))
 }
 
-const scheduler = values.scheduler === undefined ? new URL('single-endpoint.ts', import.meta.url).href : pathToFileURL(values.scheduler).href
+if (values.engine !== 'none' && values.engine !== 'real') throw new Error('--engine is none or real')
 const endpoint = await spawn('endpoint-process.ts')
 const bare = await spawn('pass-through-process.ts', endpoint.hostPort)
-const door = await spawn('door-process.ts', endpoint.hostPort, scheduler)
+const door = await spawn(values.engine === 'real' ? 'engine-process.ts' : 'door-process.ts', endpoint.hostPort)
 const clients = fork(new URL('load-process.ts', import.meta.url), [], { execArgv: ['--disable-warning=ExperimentalWarning'] })
 const targets: readonly Target[] = [
   { name: 'bare', origin: `http://${bare.hostPort}`, child: bare.child },

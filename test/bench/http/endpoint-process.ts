@@ -9,6 +9,8 @@ const TOKEN = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completi
 const DONE = 'data: [DONE]\n\n'
 const REPLY = JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'token' } }], usage: { prompt_tokens: 500, completion_tokens: 1, total_tokens: 501 } })
 
+const METRICS = ['vllm:num_requests_running', 'vllm:num_requests_waiting', 'vllm:kv_cache_usage_perc'].map((name) => `# TYPE ${name} gauge\n${name}{model_name="bench"} 0\n`).join('')
+
 const stream = (response: ServerResponse, { tokens, gapMs }: AskedAnswer): void => {
   const start = performance.now()
   let sent = 0
@@ -27,7 +29,8 @@ const stream = (response: ServerResponse, { tokens, gapMs }: AskedAnswer): void 
 const server = createServer((request, response) => {
   const asked = askedBy(request.url ?? '')
   request.resume().on('end', () => {
-    if (asked.tokens > 0) stream(response, asked)
+    if (request.url === '/metrics') response.end(METRICS)
+    else if (asked.tokens > 0) stream(response, asked)
     else {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(REPLY.length) })
       response.end(REPLY)

@@ -2,20 +2,11 @@ import { endsInClaimed } from '../../../src/adapters/http/preparation.ts'
 import type { Preparation } from '../../../src/adapters/http/preparation.ts'
 import type { Destination, SchedulerPort } from '../../../src/adapters/http/scheduler-port.ts'
 
-/** What a door needs of whatever schedules for it. */
-export interface DoorScheduling {
-  readonly scheduler: SchedulerPort
-  readonly preparation: Preparation
-}
-
-/** How a module of `--scheduler` makes it: its export `schedulingFor`. */
-export type SchedulingFactory = (endpoint: Destination) => Promise<DoorScheduling>
-
 /** Always the one endpoint, at once: what is left is the cost of the door. */
-export const schedulingFor: SchedulingFactory = (endpoint) => {
+export const schedulingFor = (endpoint: Destination): { readonly scheduler: SchedulerPort; readonly preparation: Preparation } => {
   let next = 1
   const nothing = (): void => undefined
-  return Promise.resolve({
+  return {
     scheduler: {
       receive: (input, accepted) => {
         const request = next++
@@ -41,5 +32,5 @@ export const schedulingFor: SchedulingFactory = (endpoint) => {
         }
       },
     },
-  })
+  }
 }
