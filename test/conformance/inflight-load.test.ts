@@ -89,7 +89,8 @@ forEachCase('inflight-load.json', {
       const made = Array.from({ length: vector.input.instances ?? 1 }, () => make<InFlightLoadProducer>(inflightLoadProducer, parametersOf(vector.input), desk))
       return made.at(-1) as InFlightLoadProducer
     }
-    expectConfigured(create, vector.expected, ({ estimator }, { estimateOutput }) => {
+    expectConfigured(create, vector.expected, ({ estimator, settings }, { estimateOutput, ...rest }) => {
+      expectMatch(settings, rest)
       for (const [input, cap, output] of (estimateOutput ?? []) as readonly [number, number | null, number][]) {
         expect(estimator.estimateOutput(input, cap ?? undefined)).toBe(output)
       }
@@ -116,18 +117,18 @@ forEachCase('inflight-load.json', {
     expect(vector.expected).toEqual({ sameValues: true, cloneOfNull: null })
   },
   // Peers tell assignments; what is no load cannot be told.
-  crossReplica: (vector: Case<Settings, { values: readonly ({ requests: number; tokens: number } | string)[] }, { aggregate: { requests: number; tokens: number } }>) => {
+  crossReplica: (vector: Case<Settings, { values?: readonly ({ requests: number; tokens: number } | string)[] }, { aggregate?: { requests: number; tokens: number } }>) => {
     const desk = new Desk()
     const producer = producerOf(vector.config, desk)
     const target = endpoint('ep')
-    vector.input.values.forEach((value, replica) => {
+    vector.input.values?.forEach((value, replica) => {
       if (typeof value === 'string') return
       const assigned = Array.from({ length: value.requests }, (_, index) => ({
         request: index, attempt: 1, profile: 'default', endpoint: target.id, incarnation: '', promptTokens: index === 0 ? value.tokens : 0, outputTokens: 0,
       }))
       producer.peerLoad({ replica: `replica-${replica}`, opens: true, assigned, released: [] })
     })
-    expect(desk.reader(fromProducer(IN_FLIGHT_LOAD, producer.typedName.name)).get(target)).toEqual(vector.expected.aggregate)
+    expect(desk.reader(fromProducer(IN_FLIGHT_LOAD, producer.typedName.name)).get(target)).toEqual(vector.expected.aggregate ?? { requests: 0, tokens: 0 })
   },
 })
 

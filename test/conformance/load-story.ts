@@ -79,6 +79,8 @@ export class LoadStory {
   private readonly producers = new Map<string, InFlightLoadProducer>()
   private readonly current = new Map<string, Endpoint>()
   private readonly instances = new Map<string, Endpoint>()
+  /** The instance that was announced last, of endpoints that are there. */
+  private readonly latest = new Map<string, string>()
   private readonly requests = new Map<string, Request>()
   private readonly streams = new Map<string, Request>()
   private leaks: Leak[] = []
@@ -141,24 +143,30 @@ export class LoadStory {
     return found
   }
 
+  /**
+   * llm-d knows endpoints by id: another object under an id that is there is an update of it, and a removal counts only
+   * for the object that came last.
+   */
   private extract({ endpoint: name, metadata, instance = '', event }: Step, producer: InFlightLoadProducer): void {
     // An engine never tells of an endpoint that is none.
     if (name === null || name === undefined || metadata === null) return
-    const key = `${idOf(name)} ${instance}`
+    const id = idOf(name)
+    const known = this.endpoint(name)
     if (event === 'addOrUpdate') {
-      const made = this.instances.get(key) ?? endpoint(name, { id: idOf(name) })
-      this.instances.set(key, made)
-      this.current.set(made.id, made)
-      producer.endpointAdded(made)
+      this.latest.set(id, instance)
+      this.instances.set(`${id} ${instance}`, known)
+      producer.endpointAdded(known)
       return
     }
-    const announced = [...this.instances.keys()].some((one) => one.startsWith(`${idOf(name)} `))
-    const gone = this.instances.get(key) ?? (announced ? endpoint(name, { id: idOf(name) }) : this.endpoint(name))
-    this.instances.delete(key)
-    producer.endpointRemoved(gone)
-    if (this.current.get(gone.id) !== gone) return
-    this.current.delete(gone.id)
-    this.leaks = this.leaks.filter((leak) => leak.endpoint !== gone.id)
+    const latest = this.latest.get(id)
+    if (latest !== undefined && latest !== instance) {
+      producer.endpointRemoved(endpoint(name, { id }))
+      return
+    }
+    producer.endpointRemoved(known)
+    this.latest.delete(id)
+    this.current.delete(id)
+    this.leaks = this.leaks.filter((leak) => leak.endpoint !== id)
   }
 
   /** Adds so many requests, the first with all the tokens. */

@@ -105,6 +105,8 @@ forEachCase('prefix-cache-scorer.json', {
   },
   config: (vector: Case<object, { rawJSON: string | null }, Configured>) =>
     expectConfigured(() => make<PrefixCacheScorer>(prefixCacheScorer, parametersOf(vector.input)), vector.expected, (made, settings) => expectMatch(made.settings, settings)),
+  consumes: (vector: Case<object, unknown, { required: string[] }>) =>
+    expect(make<Scorer>(prefixCacheScorer, vector.config).consumes?.().required.map(keyText)).toEqual(vector.expected.required),
   typedName: (vector: Case<{ factory: string; instanceName: string }, unknown, object>) => {
     const type = [prefixCacheScorer, multiclusterPrefixCacheScorer].find((one) => one.type === vector.config.factory)
     expectMatch(make<Plugin>(type as PluginType, undefined, new Desk(), [], vector.config.instanceName).typedName, vector.expected)
