@@ -100,7 +100,7 @@ export class Engine {
   }
 
   /** For views and gauges; not to be changed. */
-  get view(): Pick<EngineContext, 'fleet' | 'requests' | 'ledger' | 'pipeline' | 'settings' | 'started' | 'timers' | 'requestMachine' | 'endpointMachine'> {
+  get view(): Pick<EngineContext, 'fleet' | 'requests' | 'ledger' | 'pipeline' | 'settings' | 'started' | 'timers' | 'requestMachine' | 'endpointMachine' | 'slabs' | 'chance' | 'now'> {
     return this.context
   }
 
