@@ -6,7 +6,7 @@ import type { ListenAddress } from './listening.ts'
 import { pathOf } from './routes.ts'
 
 /** Whether the process is well, and why not. */
-export interface Health {
+interface Health {
   readonly ok: boolean
   /** What is wrong, or what is worth knowing; in words. */
   readonly reasons: readonly string[]
@@ -20,7 +20,7 @@ export interface PluginState {
   readonly state: unknown
 }
 
-export type DrainResult = 'draining' | 'unknown-endpoint'
+type DrainResult = 'draining' | 'unknown-endpoint'
 
 export interface AdminOptions {
   readonly listen: ListenAddress
@@ -58,7 +58,7 @@ export type AdminRoute = (request: AdminRequest) => AdminReply | Promise<AdminRe
 const BODY_BYTES_MAX = 64 * 1024
 
 /** The message of a plugin without a dump. (llm-d: /debug/plugins/state) */
-export const NO_STATE = 'plugin does not support state collection'
+const NO_STATE = 'plugin does not support state collection'
 
 export const jsonReply = (status: number, value: unknown): AdminReply => ({
   status, contentType: 'application/json', text: `${JSON.stringify(value)}\n`,

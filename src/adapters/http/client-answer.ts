@@ -4,7 +4,7 @@ import { errorBody } from './error-response.ts'
 import { DROPPED_REASON, REQUEST_ID } from './header-policy.ts'
 
 /** How long a client may go on sending a body that is refused, in ms, before its connection is ended. */
-export const LINGER_MS = 1000
+const LINGER_MS = 1000
 /** How long a client may take to read the last words of a broken stream, in ms. */
 const LAST_WORDS_MS = 5000
 

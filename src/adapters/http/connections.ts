@@ -8,7 +8,7 @@ export const IDLE_MS = 4000
 /** From the first SYN until the connection stands, in ms. */
 export const CONNECT_TIMEOUT_MS = 5000
 /** Largest head of an endpoint's response, in bytes. */
-export const RESPONSE_HEAD_BYTES_MAX = 64 * 1024
+const RESPONSE_HEAD_BYTES_MAX = 64 * 1024
 
 export interface ConnectionOptions {
   readonly connectTimeoutMs: number

@@ -18,11 +18,11 @@ import { pathOf, routeOf } from './routes.ts'
 import type { Destination, DoorAnswer, SchedulerPort } from './scheduler-port.ts'
 
 /** Longer than the 60 s for which proxies in front keep their connections: the door must not close one first. */
-export const KEEP_ALIVE_MS = 65_000
+const KEEP_ALIVE_MS = 65_000
 /** From the first byte of a request until its last, in ms: a client that sends slower is given up. */
-export const REQUEST_TIMEOUT_MS = 300_000
+const REQUEST_TIMEOUT_MS = 300_000
 /** Setting body-limit: largest request body, in bytes. */
-export const BODY_LIMIT_BYTES = 64 * 1024 * 1024
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024
 /** How often slow requests are looked for, in ms. */
 const CHECK_EVERY_MS = 5000
 
@@ -67,7 +67,8 @@ export class HttpDoor {
   readonly #parts: ExchangeParts
   readonly #open = new Set<Exchange>()
   readonly #byKey = new Map<number, Exchange>()
-  readonly #answering = new WeakMap<Duplex, ServerResponse>()
+  /** The latest response on each connection. */
+  readonly #answering = new Map<Duplex, ServerResponse>()
   #isClosing = false
   #emptied: (() => void) | undefined
 
@@ -158,6 +159,9 @@ export class HttpDoor {
       connectionsCheckingInterval: options.checkEveryMs ?? CHECK_EVERY_MS,
       insecureHTTPParser: false,
       noDelay: true,
+    })
+    server.on('connection', (socket: Duplex) => {
+      socket.once('close', () => this.#answering.delete(socket))
     })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#take(request, response, false)

@@ -14,6 +14,7 @@ import { originForm } from './routes.ts'
 import { requestInput } from './request-input.ts'
 import type { Answer, AttemptFailure, DoorAnswer, ResponseEnd, Routed, SchedulerPort } from './scheduler-port.ts'
 import { ResponseRelay } from './response-relay.ts'
+import type { RelayListener } from './response-relay.ts'
 
 /** What the exchanges of one front door share. */
 export interface ExchangeParts {
@@ -44,7 +45,7 @@ const UNTOLD: Ending = { kind: 'untold' }
 const RETRYABLE: ReadonlySet<AttemptFailure> = new Set(['connect', 'reset', 'truncated', 'unavailable'])
 
 /** One request of a client: from its head to the last byte of its response. */
-export class Exchange {
+export class Exchange implements RelayListener {
   readonly requestId: string
   readonly #parts: ExchangeParts
   readonly #request: IncomingMessage
@@ -58,6 +59,8 @@ export class Exchange {
   #body: Buffer | undefined
   #prepared: Prepared | undefined
   #relay: ResponseRelay | undefined
+  /** Of the attempt that runs. */
+  #route: Routed | undefined
 
   /** `path` is the claimed path, without query. */
   constructor(parts: ExchangeParts, request: IncomingMessage, response: ServerResponse, path: string, requestId: string) {
@@ -154,7 +157,7 @@ export class Exchange {
   }
 
   #send(route: Routed): void {
-    const { connections, scheduler, forcesUsage } = this.#parts
+    const { connections, forcesUsage } = this.#parts
     const prepared = this.#prepared
     const original = this.#body
     if (prepared === undefined || original === undefined) return
@@ -165,29 +168,40 @@ export class Exchange {
     const edits = { hidesUsage, names }
     const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage || names !== undefined ? CODED : undefined)
     const upstream = { hostPort: route.endpoint.hostPort, method: 'POST' as const, path: originForm(this.#request.url ?? this.#path), headers, body: bytes }
-    const relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, edits, isSglang: prepared.parser === SGLANG_PARSER }, {
-      sent: () => {
-        this.#tell(() => scheduler.sent(route.request, route.attempt))
-      },
-      started: (status, streaming) => {
-        this.#body = undefined
-        this.#tell(() => scheduler.started(route.request, route.attempt, status, streaming))
-      },
-      progressed: (tokens) => {
-        this.#tell(() => scheduler.progressed(route.request, tokens))
-      },
-      ended: (end) => {
-        this.#over.settle({ kind: 'ended', attempt: route.attempt, end })
-      },
-      failed: (cause, status) => {
-        this.#attemptFailed(route, cause, status, relay.hasBegun)
-      },
-      refused: (message) => {
-        this.stop({ status: 400, code: 'BadRequest', reason: '', message }, 'error')
-      },
-    })
-    this.#relay = relay
-    relay.start(connections, upstream, this.#parts.stale)
+    this.#route = route
+    this.#relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, edits, isSglang: prepared.parser === SGLANG_PARSER }, this)
+    this.#relay.start(connections, upstream, this.#parts.stale)
+  }
+
+  sent(): void {
+    const route = this.#route
+    if (route !== undefined) this.#tell(() => this.#parts.scheduler.sent(route.request, route.attempt))
+  }
+
+  started(status: number, streaming: boolean): void {
+    const route = this.#route
+    this.#body = undefined
+    if (route !== undefined) this.#tell(() => this.#parts.scheduler.started(route.request, route.attempt, status, streaming))
+  }
+
+  progressed(tokens: number): void {
+    const route = this.#route
+    if (route !== undefined) this.#tell(() => this.#parts.scheduler.progressed(route.request, tokens))
+  }
+
+  ended(end: ResponseEnd): void {
+    if (this.#route !== undefined) this.#over.settle({ kind: 'ended', attempt: this.#route.attempt, end })
+  }
+
+  failed(cause: AttemptFailure, status: number): void {
+    const route = this.#route
+    if (route === undefined) return
+    const isRetryable = this.#relay?.hasBegun !== true && RETRYABLE.has(cause)
+    this.#await(this.#parts.scheduler.attemptFailed(route.request, route.attempt, route.endpoint.id, cause, status, isRetryable))
+  }
+
+  refused(message: string): void {
+    this.stop({ status: 400, code: 'BadRequest', reason: '', message }, 'error')
   }
 
   /** An error of the scheduler's must not look like one of the endpoint's, in whose callbacks this runs. */
@@ -197,11 +211,6 @@ export class Exchange {
     } catch (error) {
       this.#parts.failed(error)
     }
-  }
-
-  #attemptFailed(route: Routed, cause: AttemptFailure, status: number, hasBegun: boolean): void {
-    const isRetryable = !hasBegun && RETRYABLE.has(cause)
-    this.#await(this.#parts.scheduler.attemptFailed(route.request, route.attempt, route.endpoint.id, cause, status, isRetryable))
   }
 
   #refuse(answer: ErrorAnswer, isReading: boolean): void {

@@ -5,7 +5,7 @@ import type { Destination, Routed } from './scheduler-port.ts'
 export type FlatHeaders = string[]
 
 /** Headers of one connection, never of the message. (RFC 9110, 7.6.1) */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection', 'proxy-connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'trailers',
   'transfer-encoding', 'upgrade', 'http2-settings',
 ])
@@ -33,7 +33,7 @@ export const JOURNALED: ReadonlySet<string> = new Set([
   'x-session-token', 'x-session-id', 'session-id', 'test-epp-endpoint-selection', 'epp-profile', 'prefer',
 ])
 
-export const DESTINATION = 'x-gateway-destination-endpoint'
+const DESTINATION = 'x-gateway-destination-endpoint'
 export const DROPPED_REASON = 'x-llm-d-request-dropped-reason'
 export const REQUEST_ID = 'x-request-id'
 
@@ -60,7 +60,7 @@ export interface ClientHeaders {
 }
 
 /** Longest x-request-id taken from a client, in characters: it goes into every record and log line. */
-export const REQUEST_ID_LENGTH_MAX = 256
+const REQUEST_ID_LENGTH_MAX = 256
 
 /** What is known of a header by its name. */
 interface NameFacts {

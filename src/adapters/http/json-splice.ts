@@ -8,7 +8,7 @@ const COMMA = 44
 const COLON = 58
 
 /** Where a member of a JSON object stands in its bytes; ends are exclusive. */
-export interface Member {
+interface Member {
   readonly valueStart: number
   readonly valueEnd: number
 }

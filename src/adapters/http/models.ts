@@ -3,14 +3,14 @@ import type { Connections } from './connections.ts'
 import type { Destination } from './scheduler-port.ts'
 
 /** Endpoints asked at the same time. */
-export const MODELS_CONCURRENCY = 8
+const MODELS_CONCURRENCY = 8
 /** How long one endpoint may take to list its models, in ms. */
-export const MODELS_TIMEOUT_MS = 5000
+const MODELS_TIMEOUT_MS = 5000
 /** Largest list taken from one endpoint, in bytes. */
-export const MODELS_BYTES_MAX = 4 * 1024 * 1024
+const MODELS_BYTES_MAX = 4 * 1024 * 1024
 
 /** A model as its endpoint describes it; only the id is looked at. */
-export type Model = Readonly<Record<string, unknown>> & { readonly id: string }
+type Model = Readonly<Record<string, unknown>> & { readonly id: string }
 
 /** The models of all endpoints, each id once, as the first endpoint that names it does; undefined when none answered. */
 export type ModelList = readonly Model[] | undefined

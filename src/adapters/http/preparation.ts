@@ -39,7 +39,7 @@ export interface Preparation {
 }
 
 /** The suffixes that the parsers of llm-d claim. (llm-d: parsers) */
-export const CLAIMED_SUFFIXES: readonly string[] = [
+const CLAIMED_SUFFIXES: readonly string[] = [
   'chat/completions', 'completions', 'embeddings', 'responses', 'conversations', 'chat/completions/render',
   'completions/render', 'images/generations', 'messages', 'messages/count_tokens', 'inference/v1/generate',
 ]

@@ -12,7 +12,7 @@ import type { ResponseEdits, ResponseWatch } from './response-watch.ts'
 import type { AttemptFailure, ResponseEnd, Routed } from './scheduler-port.ts'
 
 /** Least time between two signs of life of a stream, in ms. */
-export const PROGRESS_EVERY_MS = 10_000
+const PROGRESS_EVERY_MS = 10_000
 
 const UNAVAILABLE = 503
 /** A reason phrase that can be written as it came; another is left out, as it says nothing that the status does not. */

@@ -6,7 +6,7 @@ import { SseScanner } from './sse-scanner.ts'
 import { UsageMeter } from './usage.ts'
 
 /** Largest body that is not a stream and is still read for its usage, in bytes; of a larger one the usage is unknown. */
-export const USAGE_BODY_BYTES_MAX = 16 * 1024 * 1024
+const USAGE_BODY_BYTES_MAX = 16 * 1024 * 1024
 
 const NO_BYTES: readonly Buffer[] = []
 

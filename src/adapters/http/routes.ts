@@ -1,7 +1,7 @@
 import type { ErrorAnswer } from './error-response.ts'
 import type { Preparation } from './preparation.ts'
 
-export const MODELS_PATH = '/v1/models'
+const MODELS_PATH = '/v1/models'
 
 /** What a request is for. */
 export type DoorRoute =

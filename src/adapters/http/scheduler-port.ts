@@ -34,7 +34,7 @@ export interface Routed {
 }
 
 /** Do not send it. */
-export interface Rejected {
+interface Rejected {
   readonly kind: 'rejected'
   readonly request: number
   /** HTTP status. */
