@@ -1,10 +1,10 @@
 import type { Denial } from '../core/contract.ts'
-import type { Stage } from '../core/request.ts'
+import type { SchedulingResult } from '../core/request.ts'
 import { digestRun, profileDecision } from '../scheduling/receipt.ts'
 import type { Decision, Outcome } from '../wire/decision.ts'
 import type { EngineContext } from './context.ts'
 import type { RoutedEffect, Target } from './effects.ts'
-import { callHook } from './hooks.ts'
+import { callHook, stageOf } from './hooks.ts'
 import type { LiveRequest } from './live-request.ts'
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map()
@@ -23,7 +23,7 @@ export const decide = (context: EngineContext, request: LiveRequest, outcome: Ou
     outcome,
     profiles: runs.map(profileDecision),
     primaryProfile: result?.primary ?? '',
-    decisionType: outcome === 'routed' && result !== undefined ? (context.pipeline.handler.decisionType?.(result) ?? '') : '',
+    decisionType: outcome === 'routed' && result !== undefined ? decisionType(context, result) : '',
     rejection: why === undefined ? undefined : { status: why.status, reason: why.reason, message: why.message, code: why.code },
     headers: outcome === 'routed' ? [...request.headers].map(([name, value]) => ({ name, value })) : [],
     receiptDigest: digest.value(),
@@ -43,6 +43,11 @@ export const decide = (context: EngineContext, request: LiveRequest, outcome: Ou
   })
 }
 
+const decisionType = (context: EngineContext, result: SchedulingResult): string => {
+  const { handler } = context.pipeline
+  return callHook(context, handler, 'ProfileHandler', () => handler.decisionType?.(result), '') ?? ''
+}
+
 /** The answer to the front door. */
 export const routedEffect = (context: EngineContext, request: LiveRequest): RoutedEffect => {
   const result = request.result
@@ -58,7 +63,7 @@ export const routedEffect = (context: EngineContext, request: LiveRequest): Rout
     responseHeaders: result === undefined ? [] : context.pipeline.responseHeaders.flatMap((plugin) => [...callHook(context, plugin, 'ResponseReceived', () => plugin.responseHeaders(request, result), NO_HEADERS)]),
     targetModel: request.targetModel,
     stages: [...(result?.results ?? [])].map(([profile, { endpoints }]) => ({
-      stage: context.pipeline.handler.stageOf(profile) satisfies Stage,
+      stage: stageOf(context, profile),
       endpoints: endpoints.map(({ id }) => id),
     })),
   }

@@ -15,6 +15,7 @@ import type { EngineOptions } from './context.ts'
 import type { Effect } from './effects.ts'
 import { runEndpoints } from './endpoint-machine.ts'
 import { Fleet } from './fleet.ts'
+import { callHook, observe } from './hooks.ts'
 import { tellAdded } from './membership.ts'
 import type { Pipeline, SharedServices } from './pipeline.ts'
 import { runRequests } from './request-machine.ts'
@@ -91,7 +92,7 @@ export class Engine {
   /** The block keys that front doors should compute for the next request. */
   wanted(): readonly WantedKeys[] {
     const candidates = this.context.fleet.candidates()
-    return this.context.pipeline.producers.flatMap((producer) => producer.wants?.(candidates) ?? [])
+    return this.context.pipeline.producers.flatMap((producer) => callHook(this.context, producer, 'Wants', () => producer.wants?.(candidates), undefined) ?? [])
   }
 
   /** Receipts of the decisions of one record, while they are in memory. */
@@ -133,7 +134,7 @@ export class Engine {
       die: (plugin) => context.chance.die(plugin),
       now: context.now,
       endpoints: () => context.fleet.present(),
-      observe: (observation) => context.options.observe?.(observation),
+      observe: (observation) => observe(context, observation),
     }
     const extra = (plugin: (name: string) => Plugin | undefined): readonly Plugin[] =>
       context.options.extraPlugins?.map((make) => make(plugin, configuration.saturationDetector)) ?? []
@@ -143,7 +144,7 @@ export class Engine {
 
   private note(decider: Decider, endpoint: Endpoint | undefined, runs: boolean): void {
     const request = this.context.current
-    const reason = request === undefined ? undefined : decider.explain?.(request, endpoint)
+    const reason = request === undefined ? undefined : callHook(this.context, decider, 'Explain', () => decider.explain?.(request, endpoint), undefined)
     request?.scheduling?.deciders.push({ plugin: decider.typedName.name, runs, reason: reason ?? '' })
   }
 

@@ -58,8 +58,8 @@ export class LiveRequest implements Request {
   constructor(key: number, receivedAt: Instant, arrival: RequestReceived, priority: number) {
     this.key = key
     this.receivedAt = receivedAt
-    // A copy: the shape is dropped later, and the message belongs to whoever gave it.
-    this.arrival = { ...arrival }
+    // A copy: the shape is dropped later, and the message belongs to whoever gave it. It is what a saved state holds.
+    this.arrival = { ...arrival, priority }
     this.priority = priority
     this.received = arrival.headers.length === 0 ? NO_HEADERS : new Map(arrival.headers.map(({ name, value }) => [name, value]))
     this.shape = arrival.shape ?? NO_SHAPE
@@ -106,6 +106,12 @@ export class LiveRequest implements Request {
     this.scheduling = undefined
     this.headers = SETTLED_HEADERS
     this.attributes = SETTLED_ATTRIBUTES
+  }
+
+  /** A shape that came later than the request: other attempts, also after a restart, go by it. */
+  takeShape(shape: NonNullable<RequestReceived['shape']>): void {
+    this.shape = shape
+    this.arrival.shape = shape
   }
 
   /** Lets go of the prompt's shape. */

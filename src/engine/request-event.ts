@@ -1,11 +1,12 @@
 import type { RequestEventType } from '../../machines/request/machine.ts'
 import type { Denial } from '../core/contract.ts'
-import type { EndCause, RequestShape, Usage } from '../core/request.ts'
+import type { EndCause, Usage } from '../core/request.ts'
+import type { RequestReceived } from '../wire/request.ts'
 
 /** An event of the request machine with what it carries. */
 export type RequestEvent =
   | { readonly type: 'receive' | 'sent' | 'restart' | 'progressed' }
-  | { readonly type: 'produced'; readonly producer: string; readonly shape: RequestShape | undefined; readonly error: string }
+  | { readonly type: 'produced'; readonly producer: string; readonly shape: RequestReceived['shape']; readonly error: string }
   | { readonly type: 'started'; readonly status: number }
   | { readonly type: 'ended'; readonly cause: EndCause; readonly usage: Usage | undefined; readonly status: number }
   | { readonly type: 'attemptFailed'; readonly endpoint: string; readonly denial: Denial; readonly retryable: boolean }

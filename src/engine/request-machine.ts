@@ -73,13 +73,13 @@ const gathering = (context: EngineContext): Pick<Names['actions'], 'admit' | 'pr
   produce: (request) => {
     openProducing(context, request)
     if (request.denial !== undefined) return
-    request.awaiting = context.pipeline.producers.filter((producer) => producer.awaits?.(request) === true).map((producer) => producer.typedName.name)
+    request.awaiting = context.pipeline.producers.filter((producer) => callHook(context, producer, 'Awaits', () => producer.awaits?.(request) === true, false)).map((producer) => producer.typedName.name)
     if (request.awaiting.length === 0) runProducers(context, request)
   },
   takeAttributes: (request, event) => {
     if (!isType(event, 'produced')) return
     request.awaiting = request.awaiting.filter((producer) => producer !== event.producer)
-    if (event.shape !== undefined) request.shape = event.shape
+    if (event.shape !== undefined) request.takeShape(event.shape)
     if (event.error !== '') request.scheduling?.notes.push(`producer ${event.producer}: ${event.error}`)
     if (request.awaiting.length === 0) renewProducing(context, request)
   },

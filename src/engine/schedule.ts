@@ -5,6 +5,7 @@ import { denial, REJECTED_NO_ENDPOINTS, SchedulingError } from '../core/scheduli
 import { byCodeUnit } from '../core/order.ts'
 import { errorOf, failedRun, resultOf, runProfile } from '../scheduling/run-profile.ts'
 import type { EngineContext } from './context.ts'
+import { stageOf } from './hooks.ts'
 import { Scheduling } from './live-request.ts'
 import type { LiveRequest } from './live-request.ts'
 import { inSubset } from './subset.ts'
@@ -105,7 +106,7 @@ export const pick = (context: EngineContext, request: LiveRequest): void => {
 /** The stage of the profile to run next; undefined when none waits. */
 export const nextStage = (context: EngineContext, request: LiveRequest): string | undefined => {
   const profile = request.denial === undefined ? request.scheduling?.queue[0] : undefined
-  return profile === undefined ? undefined : context.pipeline.handler.stageOf(profile)
+  return profile === undefined ? undefined : stageOf(context, profile)
 }
 
 /** Runs the next profile. A run that fails gives null and is remembered. */
@@ -119,7 +120,7 @@ export const runStage = (context: EngineContext, request: LiveRequest): void => 
     scheduling.errors.set(name, new SchedulingError(denial('Internal', `no profile \`${name}\``)))
     return
   }
-  const stage = context.pipeline.handler.stageOf(name)
+  const stage = stageOf(context, name)
   let run
   try {
     run = runProfile(profile, stage, request, scheduling.candidates, context)

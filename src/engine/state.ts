@@ -9,6 +9,7 @@ import type { EndpointState, EngineState, RequestState } from '../wire/state.ts'
 import { emptyRequestReceived } from '../wire/request.ts'
 import type { EngineContext } from './context.ts'
 import { EndpointActor } from './endpoint-actor.ts'
+import { callHook, stageOf } from './hooks.ts'
 import { LiveRequest } from './live-request.ts'
 import { tellAdded } from './membership.ts'
 import type { Timer, TimerOwner } from './timers.ts'
@@ -26,11 +27,11 @@ export const saveState = (context: EngineContext): EngineState => ({
   lives: context.fleet.lives,
 })
 
-/** What the plugins remember, by name. */
+/** What the plugins remember, by name. One that fails to say begins anew where the state is used: here and in every replay. */
 export const saveMemories = (context: EngineContext): { plugin: string; state: Uint8Array }[] =>
   context.pipeline.plugins
     .flatMap((plugin) => {
-      const state = plugin.save?.()
+      const state = callHook(context, plugin, 'Save', () => plugin.save?.(), undefined)
       return state === undefined ? [] : [{ plugin: plugin.typedName.name, state }]
     })
     .sort((a, b) => byCodeUnit(a.plugin, b.plugin))
@@ -40,7 +41,7 @@ export const loadMemories = (context: EngineContext, memories: readonly { readon
   const endpoints = knownEndpoints(context)
   for (const plugin of context.pipeline.plugins) {
     const memory = memories.find((each) => each.plugin === plugin.typedName.name)
-    if (memory !== undefined) plugin.load?.(memory.state, endpoints)
+    if (memory !== undefined) callHook(context, plugin, 'Load', () => plugin.load?.(memory.state, endpoints), undefined)
   }
 }
 
@@ -153,7 +154,7 @@ const saveRequest = (context: EngineContext, request: LiveRequest): RequestState
   excluded: [...request.excluded],
   assignments: context.ledger.assignmentsOf(request.key).map((held) => ({
     profile: held.profile,
-    stage: context.pipeline.handler.stageOf(held.profile),
+    stage: stageOf(context, held.profile),
     endpoint: held.endpoint.id,
     life: held.endpoint.life,
     promptTokens: held.promptTokens,

@@ -2,6 +2,7 @@ import type { Denial } from '../core/contract.ts'
 import type { FailureCause, Input, RequestAttemptFailed } from '../wire/input.ts'
 import type { RequestReceived } from '../wire/request.ts'
 import type { EngineContext } from './context.ts'
+import { callHook } from './hooks.ts'
 import { LiveRequest } from './live-request.ts'
 import { drain, join, leave, sweep, SWEEP, update } from './membership.ts'
 import type { RequestEvent } from './request-event.ts'
@@ -90,10 +91,10 @@ const takeReport = (context: EngineContext, input: Content): void => {
       sendTo(context, input.value.request, undefined, { type: 'abort', cause: input.value.cause })
       return
     case 'peerLoadReported':
-      for (const plugin of context.pipeline.peerLoads) plugin.peerLoad(input.value)
+      for (const plugin of context.pipeline.peerLoads) callHook(context, plugin, 'PeerLoads', () => plugin.peerLoad(input.value), undefined)
       return
     case 'replicaLeaseEnded':
-      for (const plugin of context.pipeline.peerLoads) plugin.peerGone(input.value.replica)
+      for (const plugin of context.pipeline.peerLoads) callHook(context, plugin, 'PeerLoads', () => plugin.peerGone(input.value.replica), undefined)
       return
     default:
     // KV blocks are for producers that index them; without one they change nothing.
