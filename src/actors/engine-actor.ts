@@ -20,6 +20,8 @@ export interface EngineActorOptions {
   readonly clock: Clock
   /** `async` performs effects at once, `commit` when the journal has acknowledged their record. */
   readonly durability: 'async' | 'commit'
+  /** Told of faults: of code that listens, after which the engine goes on, and of the engine itself, after which it takes nothing more. */
+  fault(error: unknown): void
 }
 
 interface Waiting {
@@ -41,6 +43,7 @@ export class EngineActor {
   private readonly effectsOut = new Subject<Effect>()
   private draining = false
   private closed = false
+  private broken: unknown = undefined
 
   constructor(options: EngineActorOptions) {
     this.options = options
@@ -62,13 +65,31 @@ export class EngineActor {
     return this.inbox.length
   }
 
+  /** What went wrong in the engine itself; undefined while all is well. */
+  get failure(): unknown {
+    return this.broken
+  }
+
   /**
    * Puts an input into the inbox. `taken` is called with its turn, before its effects; `refused` when the engine could
-   * not take it.
+   * not take it, or takes nothing more.
    */
   submit(input: Input, taken?: (turn: Turn) => void, refused?: (error: SignalboxError) => void): void {
+    if (this.broken !== undefined) {
+      refused?.(stopped(this.broken))
+      return
+    }
     this.inbox.push({ input, taken, refused })
     this.drain()
+  }
+
+  /** Puts an input into the inbox; throws where the engine, having come to it at once, could not take it. */
+  submitOrThrow(input: Input): void {
+    let problem: SignalboxError | undefined
+    this.submit(input, undefined, (error) => {
+      problem = error
+    })
+    if (problem !== undefined) throw problem
   }
 
   /** To be called when the journal has acknowledged records up to a position. */
@@ -98,20 +119,38 @@ export class EngineActor {
   private take({ input, taken, refused }: Waiting): void {
     const { engine, clock, journal } = this.options
     const at = clock.now()
+    const { position } = engine
     let turn: Turn
     try {
       turn = engine.step(input, at)
+      journal.append(turn.record)
     } catch (error) {
-      // What the engine refuses took no position; anything else is a fault of the engine itself and must be seen.
-      if (!(error instanceof SignalboxError) || error.code !== 'input-invalid') throw error
-      refused?.(error)
+      // What the engine refuses took no position. After anything else its state is not the journal's any more.
+      if (error instanceof SignalboxError && engine.position === position) this.guard(() => refused?.(error))
+      else this.breakDown(error, refused)
       return
     }
-    journal.append(turn.record)
     this.turnsOut.next({ turn, took: clock.now() - at })
-    taken?.(turn)
+    this.guard(() => taken?.(turn))
     if (this.options.durability === 'async') this.perform(turn.effects)
     else this.held.push({ position: turn.record.position, effects: turn.effects })
+  }
+
+  /** Calls back the one who handed an input in: what it throws is its own fault, and must not take the turn's effects with it. */
+  private guard(call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.options.fault(error)
+    }
+  }
+
+  /** A restart recovers from the journal; going on would write a journal that nobody can replay. */
+  private breakDown(error: unknown, refused: Waiting['refused']): void {
+    this.broken = error
+    this.close()
+    for (const each of [refused, ...this.inbox.splice(0).map((waiting) => waiting.refused)]) this.guard(() => each?.(stopped(error)))
+    this.options.fault(error)
   }
 
   private perform(effects: readonly Effect[]): void {
@@ -121,3 +160,5 @@ export class EngineActor {
     }
   }
 }
+
+const stopped = (error: unknown): SignalboxError => new SignalboxError('engine-stopped', `the engine stopped: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,5 +1,6 @@
 import { filter } from 'rxjs'
 import type { Denial } from '../core/contract.ts'
+import type { SignalboxError } from '../core/errors.ts'
 import type { RejectedEffect, RoutedEffect } from '../engine/effects.ts'
 import type { EndCause, FailureCause, Input } from '../wire/input.ts'
 import type { RequestReceived, Usage } from '../wire/request.ts'
@@ -48,7 +49,7 @@ export class RequestDesk {
           this.awaited.set(record.position, resolve)
           accepted(record.position)
         },
-        (error) => resolve({ kind: 'rejected', request: 0, denial: { status: 400, code: 'BadRequest', reason: '', message: error.message } }),
+        (error) => resolve({ kind: 'rejected', request: 0, denial: refusal(error) }),
       )
     })
   }
@@ -78,6 +79,9 @@ export class RequestDesk {
         if (effects.some((effect) => effect.kind !== 'wake' && effect.request === request)) return
         this.awaited.delete(request)
         resolve({ kind: 'rejected', request, denial: GONE })
+      }, (error) => {
+        this.awaited.delete(request)
+        resolve({ kind: 'rejected', request, denial: refusal(error) })
       })
     })
   }
@@ -93,5 +97,8 @@ export class RequestDesk {
     this.actor.submit({ input })
   }
 }
+
+const refusal = ({ code, message }: SignalboxError): Denial =>
+  code === 'input-invalid' ? { status: 400, code: 'BadRequest', reason: '', message } : { status: 503, code: 'ServiceUnavailable', reason: '', message }
 
 const GONE: Denial = { status: 504, code: 'DeadlineExceeded', reason: '', message: 'the request was given up' }

@@ -97,10 +97,10 @@ export const createEngine = async (options: CreateEngineOptions = {}): Promise<L
       fault: (error) => log(String(error)),
     },
   })
-  return localEngine(host)
+  return localEngine(host, log)
 }
 
-const localEngine = (host: EngineHost): LocalEngine => {
+const localEngine = (host: EngineHost, log: (message: string) => void): LocalEngine => {
   const { actor, desk } = host
   const { fleet, pipeline } = actor.engine.view
   const slots = new TelemetrySlots((slot) => fleet.atSlot(slot)?.endpoint.life ?? 0)
@@ -114,9 +114,9 @@ const localEngine = (host: EngineHost): LocalEngine => {
   }
   return {
     host,
-    join: (announcement) => actor.submit({ input: { kind: 'endpointJoined', value: { endpoint: infoOf(announcement) } } }, undefined, thrown),
+    join: (announcement) => actor.submitOrThrow({ input: { kind: 'endpointJoined', value: { endpoint: infoOf(announcement) } } }),
     drain: (id) => actor.submit({ input: { kind: 'endpointDraining', value: { endpoint: known(id).id, reason: 'operator' } } }),
-    leave: (id) => actor.submit({ input: { kind: 'endpointLeft', value: { endpoint: id, incarnation: '', reason: 'left' } } }, undefined, thrown),
+    leave: (id) => actor.submitOrThrow({ input: { kind: 'endpointLeft', value: { endpoint: id, incarnation: '', reason: 'left' } } }),
     report: (id, report) => {
       const { slot, life } = known(id)
       reports.next({ slot, life, report })
@@ -135,16 +135,18 @@ const localEngine = (host: EngineHost): LocalEngine => {
     attemptFailed: (request, attempt, endpoint, cause, retryable = true) => desk.attemptFailed(request, attempt, endpoint, cause, 0, retryable),
     aborted: (request) => desk.aborted(request, 'client-disconnect'),
     receipts: (position) => actor.engine.receipts(position),
-    onEffect: (listener) => void actor.effects.subscribe(listener),
+    onEffect: (listener) => void actor.effects.subscribe((effect) => {
+      try {
+        listener(effect)
+      } catch (error) {
+        log(`a listener failed: ${String(error)}`)
+      }
+    }),
     close: async () => {
       reports.complete()
       await host.close()
     },
   }
-}
-
-const thrown = (error: SignalboxError): never => {
-  throw error
 }
 
 const infoOf = ({ name, namespace = 'default', address, port, labels = {}, annotations = {}, incarnation = '' }: Announcement): { id: string; address: string; port: number; labels: { name: string; value: string }[]; annotations: { name: string; value: string }[]; incarnation: string; metricsHostPort: string } => ({

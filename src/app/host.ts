@@ -1,4 +1,3 @@
-import { config as rxjs } from 'rxjs'
 import { EngineActor } from '../actors/engine-actor.ts'
 import type { Clock } from '../actors/clock.ts'
 import { RequestDesk } from '../actors/request-desk.ts'
@@ -32,7 +31,7 @@ export interface HostEvents {
   observe(observation: Observation): void
   divergence(position: number, message: string): void
   journal(state: string, message: string): void
-  /** A fault in code that listens to the engine: reported, and the engine goes on. */
+  /** A fault in code that listens to the engine, after which it goes on, or of the engine itself: see `actor.failure`. */
   fault(error: unknown): void
 }
 
@@ -55,8 +54,6 @@ export class EngineHost {
   /** Opens the journal, recovers the engine from it, and begins a run. */
   static async start(options: HostOptions): Promise<EngineHost> {
     const { events, settings } = options
-    // RxJS throws what a listener throws out of a timer, which would end the process: one bad listener is not worth that.
-    rxjs.onUnhandledError = (error) => events.fault(error)
     const link = new JournalLinkActor((state) => events.journal(state, ''))
     let host: EngineHost | undefined = undefined
     const engine = engineOptions(options.userTypes, { interpreter: settings.interpreter, observe: (observation) => events.observe(observation) })
@@ -79,7 +76,7 @@ export class EngineHost {
       onFollowerFailed: (reason) => events.journal('unverified', `the follower is gone, so nothing is verified and no snapshots are made: ${reason}`),
       onStopped: (reason) => events.journal('stopped', reason),
     })
-    const actor = new EngineActor({ engine: journal.engine, journal: journal.link, clock: options.clock(journal.lastAt), durability: settings.durability })
+    const actor = new EngineActor({ engine: journal.engine, journal: journal.link, clock: options.clock(journal.lastAt), durability: settings.durability, fault: (error) => events.fault(error) })
     host = new EngineHost(actor, journal, link)
     link.send('recovered')
     host.begin(options)
@@ -112,8 +109,6 @@ export class EngineHost {
       pool: settings.pool,
       replica: settings.replica,
     }
-    this.actor.submit({ input: { kind: 'engineStarted', value } }, undefined, (error) => {
-      throw error
-    })
+    this.actor.submitOrThrow({ input: { kind: 'engineStarted', value } })
   }
 }

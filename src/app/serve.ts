@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { config as rxjs } from 'rxjs'
 import { SystemClock } from '../adapters/clock/index.ts'
 import { AdminServer } from '../adapters/http/admin.ts'
 import { HttpDoor } from '../adapters/http/door.ts'
@@ -18,6 +19,7 @@ import { SECRET_BYTES_MIN } from '../core/shape.ts'
 import { discoveryOf } from './discovery.ts'
 import type { Discovery } from './discovery.ts'
 import { EngineHost } from './host.ts'
+import { Broker } from './nats/broker.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
@@ -70,6 +72,9 @@ export const serve = async (options: ServeOptions): Promise<Serving> => {
 
 const startHost = (options: ServeOptions, log: Logger, metrics: EngineMetrics): Promise<EngineHost> => {
   const { settings, completed, userTypes = [], pluginModules = [] } = options
+  const fault = (error: unknown): void => log.error({ err: error }, 'a fault within')
+  // RxJS throws what a listener throws out of a timer, which would end the process: one bad listener is not worth that.
+  rxjs.onUnhandledError = fault
   return EngineHost.start({
     settings, completed, userTypes, pluginModules,
     contentHashes: hashes(userTypes, pluginModules),
@@ -80,7 +85,7 @@ const startHost = (options: ServeOptions, log: Logger, metrics: EngineMetrics): 
       observe: (observation) => metrics.observe(observation),
       divergence: (position, message) => log.error({ position }, `the replay of the journal came to another answer: ${message}`),
       journal: (state, message) => (message === '' ? log.info({ state }, 'journal') : log.error({ state }, `journal: ${message}`)),
-      fault: (error) => log.error({ err: error }, 'a listener failed'),
+      fault,
     },
   })
 }
@@ -101,11 +106,13 @@ class Stack {
 const open = async (options: ServeOptions, host: EngineHost, log: Logger, metrics: EngineMetrics, started: Stack): Promise<Serving> => {
   const { settings, completed } = options
   const { actor, desk } = host
+  let broker: Broker | undefined = undefined
   const scraping = new Scraping({
     actor, configuration: completed,
     intervalMs: settings.refreshMetricsIntervalMs,
     pollsMax: settings.scrapeConcurrency,
     observe: (observation) => metrics.observe(observation),
+    except: (endpoint) => broker?.announces(endpoint) === true,
     changed: (endpoint, problem, message) => (problem === undefined ? log.info({ endpoint }, 'metrics are read again') : log.warn({ endpoint, problem }, `metrics cannot be read: ${message}`)),
   })
   started.push(() => scraping.close())
@@ -116,7 +123,9 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   })
   metrics.show(liveSources(host, scraping, settings.pool))
   const discovery = await startDiscovery(options, host, log)
+  if (settings.nats !== undefined) broker = await Broker.open({ settings, host, scraping, log, alone: discovery === undefined })
   if (discovery !== undefined) started.push(() => discovery.close())
+  if (broker !== undefined) started.push(() => broker?.close())
   scraping.follow()
   const door = doorOf(options, host, log)
   desk.onExpired((request, denial) => door.abort(request, denial))
@@ -139,9 +148,9 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
 
 const MEMBERSHIP: ReadonlySet<string> = new Set(['endpointJoined', 'endpointUpdated', 'endpointLeft'])
 
-const startDiscovery = async ({ completed }: ServeOptions, host: EngineHost, log: Logger): Promise<Discovery | undefined> => {
+const startDiscovery = async ({ completed, settings }: ServeOptions, host: EngineHost, log: Logger): Promise<Discovery | undefined> => {
   const discovery = discoveryOf(host.actor, completed, (error) => log.error({ err: error }, 'the endpoints stay as they were'))
-  if (discovery === undefined) log.warn({}, 'nothing tells of endpoints: give --endpoints FILE or configure dataLayer.discovery')
+  if (discovery === undefined && settings.nats === undefined) log.warn({}, 'nothing tells of endpoints: give --endpoints FILE or --nats URL, or configure dataLayer.discovery')
   await discovery?.start()
   return discovery
 }
@@ -182,7 +191,7 @@ const adminOf = (settings: SignalboxSettings, host: EngineHost, metrics: EngineM
   const { actor, link } = host
   return new AdminServer({
     listen: settings.adminListen,
-    healthy: () => ({ ok: true, reasons: [] }),
+    healthy: () => (actor.failure === undefined ? { ok: true, reasons: [] } : { ok: false, reasons: ['the engine stopped after a fault of its own'] }),
     ready: () => {
       const reasons: string[] = []
       if (actor.engine.view.fleet.candidates().length === 0) reasons.push('no endpoint is ready')
