@@ -8,7 +8,7 @@ import { keep } from './keep.ts'
 export const ROLE_LABEL = 'llm-d.ai/role'
 
 /** Keeps endpoints whose role is one of a list; those without a role only where that is allowed. */
-export class RoleFilter implements Filter {
+class RoleFilter implements Filter {
   readonly typedName: TypedName
   private readonly roles: ReadonlySet<string>
   private readonly allowsNoRole: boolean

@@ -1,9 +1,9 @@
 import type { Request, SchedulingResult } from '../../core/request.ts'
 
 /** Tells the decode side where the prompt is prefilled. */
-export const PREFILL_HEADER = 'x-prefiller-host-port'
+const PREFILL_HEADER = 'x-prefiller-host-port'
 /** Tells the decode side where media are encoded: all endpoints, joined by commas. */
-export const ENCODE_HEADER = 'x-encoder-hosts-ports'
+const ENCODE_HEADER = 'x-encoder-hosts-ports'
 
 /**
  * Sets the headers of the stages besides decode. Both are taken off first, whoever sent them: a client must not choose

@@ -6,7 +6,7 @@ import type { Request } from '../../../core/request.ts'
 
 const TYPE = 'concurrency-detector'
 
-export type ConcurrencyMode = 'requests' | 'tokens' | 'hybrid'
+type ConcurrencyMode = 'requests' | 'tokens' | 'hybrid'
 
 export interface ConcurrencyDetectorSettings {
   readonly concurrencyMode: ConcurrencyMode

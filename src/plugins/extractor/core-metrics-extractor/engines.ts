@@ -39,7 +39,7 @@ export const engineConfigs: Field<readonly EngineParameters[]> = list(object(ENG
 type Known = Partial<EngineParameters> & { readonly name: string }
 
 /** The engines known without configuration. (llm-d: core-metrics-extractor) */
-export const KNOWN_ENGINES: readonly Known[] = [
+const KNOWN_ENGINES: readonly Known[] = [
   {
     name: 'vllm',
     queuedRequestsSpec: 'vllm:num_requests_waiting',

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../../core/endpoint.ts'
 import type { Request } from '../../../core/request.ts'
 import { affinitySettingsOf, type AffinityFilterSettings } from './settings.ts'
 
-export type { AffinityFilterSettings, TtftSource } from './settings.ts'
+export type { AffinityFilterSettings } from './settings.ts'
 
 const TYPE = 'prefix-cache-affinity-filter'
 const MILLIS_PER_S = 1000

@@ -1,7 +1,7 @@
 import type { PluginContext } from '../../../core/contract.ts'
 import { decodeParametersOf, number, ParameterError, text } from '../../../core/parameters.ts'
 
-export type TtftSource = 'prefillThroughput' | 'latencyPredictor'
+type TtftSource = 'prefillThroughput' | 'latencyPredictor'
 
 export interface AffinityFilterSettings {
   /** Share of the prompt from which an endpoint is sticky; 0 or less turns the filter off. */

@@ -3,7 +3,7 @@ import type { PluginContext } from '../../../core/contract.ts'
 import { decodeParametersOf, list, number, object, ParameterError, text } from '../../../core/parameters.ts'
 
 /** Where a request says which session it belongs to: a header, or a request attribute. */
-export type SessionSource = { readonly header: string } | { readonly attribute: DataKey<string> }
+type SessionSource = { readonly header: string } | { readonly attribute: DataKey<string> }
 
 export type SessionAffinitySettings = {
   /** Whose first endpoint the session is bound to; '' for the primary profile. */

@@ -16,7 +16,7 @@ export interface RememberedRequest {
   readonly held: readonly RememberedAssignment[]
 }
 
-export interface RememberedAssignment {
+interface RememberedAssignment {
   readonly profile: string
   readonly endpoint: string
   readonly life: number

@@ -2,7 +2,7 @@ import type { PluginContext } from '../../../core/contract.ts'
 import { decodeParametersOf, flag, int, number, ParameterError, text } from '../../../core/parameters.ts'
 
 /** What goes when: as the plugin's documents say, or as llm-d's code does. See the README. */
-export type ReleaseRule = 'documented' | 'llm-d'
+type ReleaseRule = 'documented' | 'llm-d'
 
 export interface InFlightLoadSettings {
   readonly addEstimatedOutputTokens: boolean

@@ -7,7 +7,7 @@ import { deciderNamed } from '../decider-reference.ts'
 import { countDecision, decisionTypeOf, type DecisionType } from '../stage-decision.ts'
 import { disaggSettingsOf, type DisaggSettings } from './settings.ts'
 
-export type { DisaggSettings, StageOrder } from './settings.ts'
+export type { DisaggSettings } from './settings.ts'
 
 const TYPE = 'disagg-profile-handler'
 

@@ -1,7 +1,7 @@
 import type { PluginContext } from '../../../core/contract.ts'
 import { decodeParameters, object, ParameterError, text } from '../../../core/parameters.ts'
 
-export type StageOrder = 'decode-first' | 'prefill-first'
+type StageOrder = 'decode-first' | 'prefill-first'
 
 export interface DisaggSettings {
   readonly stageOrder: StageOrder

@@ -8,7 +8,7 @@ const TYPE = 'active-request-scorer'
 
 const FIELDS = { idleThreshold: int(0), maxBusyScore: number(1), requestTimeout: anything, inFlightLoadProducerName: text('') }
 
-export interface ActiveRequestScorerSettings {
+interface ActiveRequestScorerSettings {
   /** Requests in flight up to which an endpoint is idle and gets 1. */
   readonly idleThreshold: number
   /** What the least busy of the busy could get at most, from 0 to 1. */
