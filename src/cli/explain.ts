@@ -1,10 +1,11 @@
 import { Command } from 'commander'
-import { openJournal, pluginModules } from '../app/reading.ts'
+import { pluginModules } from '../app/reading.ts'
 import { engineOptions, explain, sentence } from '../replay/index.ts'
 import type { Explanation } from '../replay/index.ts'
 import { exitOnUsage } from './arguments.ts'
-import { EXIT, json, outcome } from './outcome.ts'
+import { EXIT, json } from './outcome.ts'
 import { explanationText } from './explain-text.ts'
+import { withJournal } from './with-journal.ts'
 
 interface Flags {
   readonly plugins?: readonly string[]
@@ -22,15 +23,10 @@ export const explainCommand = (): Command =>
     .option('--plugins <module>', 'a module of your own that exports pluginTypes; may be given several times', (module: string, before: readonly string[] = []) => [...before, module])
     .option('--json', 'print the receipts as JSON')
     .addHelpText('after', '\nExit code: 0 found, 2 no such request, 1 the journal is damaged.')
-    .action((path: string, id: string, flags: Flags) => outcome(async () => {
-      const reader = openJournal(path)
-      try {
-        const found = explain(engineOptions(await pluginModules(flags.plugins ?? [])), reader, id)
-        process.stdout.write(flags.json === true ? json(found.map(withSentences)) : found.map((each) => explanationText(each, flags.all === true)).join('\n'))
-        return EXIT.right
-      } finally {
-        reader.close()
-      }
+    .action((path: string, id: string, flags: Flags) => withJournal(path, async (reader) => {
+      const found = explain(engineOptions(await pluginModules(flags.plugins ?? [])), reader, id)
+      process.stdout.write(flags.json === true ? json(found.map(withSentences)) : found.map((each) => explanationText(each, flags.all === true)).join('\n'))
+      return EXIT.right
     }))
 
 const withSentences = (explanation: Explanation): object => ({

@@ -55,6 +55,12 @@ function bytesText(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit] ?? ''}`
 }
 
+/** The first base of a journal was made before there was a time: its segment opened with the first record. */
+function opened(segment: SegmentInfo, stat: JournalStat): string {
+  const atUs = segment.atUs === 0 ? stat.firstAtUs : segment.atUs
+  return atUs === 0 ? '' : timeText(atUs)
+}
+
 export function statText(stat: JournalStat, segments: readonly SegmentInfo[]): string {
   const facts = [
     ['positions', `${stat.firstPosition} to ${stat.lastPosition}`],
@@ -66,7 +72,7 @@ export function statText(stat: JournalStat, segments: readonly SegmentInfo[]): s
   ]
   const kinds = stat.kinds.map(({ kind, records }) => [kind, String(records)])
   const rows = segments.map(segment => [
-    `${segment.basePosition + 1} to ${segment.lastPosition}`, segment.atUs === 0 ? '' : timeText(segment.atUs),
+    `${segment.basePosition + 1} to ${segment.lastPosition}`, opened(segment, stat),
     String(segment.batches), bytesText(segment.bytes), bytesText(segment.baseBytes), segment.declaresMissing ? 'after missing positions' : '',
   ])
   return [

@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { changes, exportJournal, isExported, JournalError, openJournal, parseKeep, pruneJournal, readRecords, statOf, toEnd, verify } from '../app/journal-files.ts'
+import { changes, exportJournal, isExported, JournalError, parseKeep, pruneJournal, readRecords, statOf, toEnd, verify } from '../app/journal-files.ts'
 import type { JournalReader, Keep } from '../app/journal-files.ts'
 import { SignalboxError } from '../core/errors.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { recordJson, recordLine, statText, verifiedText } from './journal-text.ts'
 import { EXIT, json, outcome } from './outcome.ts'
 import { Progress } from './progress.ts'
+import { withJournal } from './with-journal.ts'
 
 const JOURNAL = 'journal.sqlite, the folder it is in, or an exported .sbj file'
 const MICROS_PER_MS = 1000
@@ -13,7 +14,7 @@ const TAIL_RECORDS = 10
 
 /** `signalbox journal`: look at, check, cut and copy the journal. */
 export const journalCommand = (): Command =>
-  new Command('journal')
+  exitOnUsage(new Command('journal'))
     .description('look at, check, cut and copy a journal')
     .addCommand(statCommand())
     .addCommand(tailCommand())
@@ -127,23 +128,6 @@ function keepBounds(text: string): Keep {
     if (error instanceof SignalboxError) throw new InvalidArgumentError(error.message)
     throw error
   }
-}
-
-function withJournal(path: string, work: (reader: JournalReader) => number | Promise<number>): Promise<void> {
-  return outcome(async () => {
-    try {
-      const reader = openJournal(path)
-      try {
-        return await work(reader)
-      } finally {
-        reader.close()
-      }
-    } catch (error) {
-      // The chain knows positions, but not which file it reads.
-      if (error instanceof JournalError && error.place === undefined) process.stderr.write(`${path}: `)
-      throw error
-    }
-  })
 }
 
 function progressOver(label: string, reader: JournalReader): Progress {

@@ -1,10 +1,12 @@
 import { Command, Option } from 'commander'
-import { openJournal, pluginModules } from '../app/reading.ts'
+import type { JournalReader } from '../app/journal-files.ts'
+import { pluginModules } from '../app/reading.ts'
 import { engineOptions, finish, replayJournal } from '../replay/index.ts'
 import type { Divergence, Replayed } from '../replay/index.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
-import { EXIT, json, outcome } from './outcome.ts'
+import { EXIT, json } from './outcome.ts'
 import { Progress } from './progress.ts'
+import { withJournal } from './with-journal.ts'
 
 interface Flags {
   readonly from?: number
@@ -25,25 +27,20 @@ export const replayCommand = (): Command =>
     .option('--plugins <module>', 'a module of your own that exports pluginTypes; may be given several times', (module: string, before: readonly string[] = []) => [...before, module])
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExit code: 0 no difference, 1 a difference or a damaged journal, 2 wrong usage.')
-    .action((path: string, flags: Flags) => outcome(() => replay(path, flags)))
+    .action((path: string, flags: Flags) => withJournal(path, (reader) => replay(reader, flags)))
 
-const replay = async (path: string, flags: Flags): Promise<number> => {
-  const reader = openJournal(path)
+const replay = async (reader: JournalReader, flags: Flags): Promise<number> => {
+  const options = engineOptions(await pluginModules(flags.plugins ?? []), { interpreter: flags.interpreter, receiptBytes: RECEIPT_BYTES })
+  const progress = new Progress('replay', flags.until ?? reader.lastPosition())
+  let result: Replayed | undefined
+  let seconds = 0
   try {
-    const options = engineOptions(await pluginModules(flags.plugins ?? []), { interpreter: flags.interpreter, receiptBytes: RECEIPT_BYTES })
-    const progress = new Progress('replay', flags.until ?? reader.lastPosition())
-    let result: Replayed | undefined
-    let seconds = 0
-    try {
-      result = finish(replayJournal(options, reader, { from: flags.from, until: flags.until }), (position) => progress.at(position))
-    } finally {
-      seconds = progress.end()
-    }
-    process.stdout.write(flags.json === true ? json({ ...result, seconds }) : text(result, seconds))
-    return result.divergence === undefined ? EXIT.right : EXIT.found
+    result = finish(replayJournal(options, reader, { from: flags.from, until: flags.until }), (position) => progress.at(position))
   } finally {
-    reader.close()
+    seconds = progress.end()
   }
+  process.stdout.write(flags.json === true ? json({ ...result, seconds }) : text(result, seconds))
+  return result.divergence === undefined ? EXIT.right : EXIT.found
 }
 
 /** A replay reads no receipts: it needs room for one. */
