@@ -21,11 +21,13 @@ export interface Case<Config = unknown, Input = unknown, Expected = unknown> {
 }
 
 /** Takes a `Case` of any types: those of its kind. */
-export type Handler = (vector: Case<never, never, never>) => void
+export type Handler = (vector: Case<never, never, never>) => void | Promise<void>
 
 interface Data {
   readonly name: string
   readonly kind?: string
+  /** Another name of the kind. */
+  readonly op?: string
   readonly config?: unknown
   readonly input?: unknown
   readonly expected: unknown
@@ -63,7 +65,7 @@ export const forEachCase = (
       it(`[${vector.kind}] ${vector.name}`, () => {
         const handler = Object.hasOwn(handlers, vector.kind) ? handlers[vector.kind] : undefined
         if (handler === undefined) throw new Error(`no handler for kind "${vector.kind}"`)
-        handler(vector)
+        return handler(vector)
       })
     }
   })
@@ -71,7 +73,7 @@ export const forEachCase = (
 
 const toCase = (data: Data): Case<never, never, never> => ({
   name: data.name,
-  kind: data.kind ?? NO_KIND,
+  kind: data.kind ?? data.op ?? NO_KIND,
   config: (data.config ?? {}) as never,
   input: (data.input ?? {}) as never,
   expected: data.expected as never,
