@@ -18,8 +18,8 @@ export const schedulerPort = (desk: RequestDesk, refusing: () => Answer | undefi
 
 const answerOf = (reply: Reply): Answer => {
   if (reply.kind === 'rejected') return { kind: 'rejected', request: reply.request, ...reply.denial }
-  const { request, attempt, endpoint, fallbacks, headers, targetModel } = reply
-  return { kind: 'routed', request, attempt, endpoint, fallbacks, headers, targetModel, stages: stagesOf(reply) }
+  const { request, attempt, endpoint, fallbacks, headers, responseHeaders, targetModel } = reply
+  return { kind: 'routed', request, attempt, endpoint, fallbacks, headers, responseHeaders, targetModel, stages: stagesOf(reply) }
 }
 
 const stagesOf = ({ stages, endpoint }: RoutedEffect): ChosenStages => {

@@ -182,6 +182,7 @@ export const routeHeaders = (route: Routed, requestId: string): FlatHeaders => {
   if (route.stages.encode !== undefined && route.stages.encode.length > 0) {
     headers.push('x-signalbox-encode-endpoints', route.stages.encode.join(','))
   }
+  for (const [name, value] of route.responseHeaders ?? []) headers.push(name, value)
   return headers
 }
 

@@ -31,6 +31,8 @@ export interface Routed {
   /** The model name that the endpoint is to see. */
   readonly targetModel: string
   readonly stages: ChosenStages
+  /** Headers for the client's response, in lower case; set by plugins. */
+  readonly responseHeaders?: readonly (readonly [name: string, value: string])[]
 }
 
 /** Do not send it. */

@@ -45,7 +45,7 @@ describe('a fleet with faults', () => {
       await response.text()
       ids.push(response.headers.get('x-request-id') ?? '')
     }
-    expect(inFlight()).toBe(0)
+    await expect.poll(inFlight).toBe(0)
     await expect.poll(() => server.host.journal.link.lag().records).toBeLessThan(10)
     const journal = openJournal(folder.path)
     const retried = ids.flatMap((id) => explain(engineOptions(), journal, id)).filter(({ receipts }) => receipts.length > 1)
@@ -61,7 +61,7 @@ describe('a fleet with faults', () => {
     const response = await ask()
     expect(response.status).toBe(503)
     expect(((await response.json()) as Refusal).error.message).not.toBe('')
-    expect(inFlight()).toBe(0)
+    await expect.poll(inFlight).toBe(0)
   })
 
   it('what an endpoint says of a model that it lacks passes through', async () => {
