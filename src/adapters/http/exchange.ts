@@ -24,6 +24,8 @@ export interface ExchangeParts {
   readonly bodyLimitBytes: number
   /** Ask streams for their usage although the client did not, and keep the frame from it. */
   readonly forcesUsage: boolean
+  /** Headers that plugins read; see `Plugin.receives`. */
+  readonly received: readonly string[]
   /** The engine's key of an exchange has become known. */
   keyed(key: number, exchange: Exchange): void
   finished(exchange: Exchange, key: number | undefined): void
@@ -122,7 +124,7 @@ export class Exchange implements RelayListener {
 
   #receive(prepared: Prepared, bodyBytes: number): void {
     this.#isReceived = true
-    const input = requestInput(this.requestId, this.#headers, prepared, bodyBytes)
+    const input = requestInput(this.requestId, this.#headers, prepared, bodyBytes, this.#parts.received)
     const answer = this.#parts.scheduler.receive(input, (key) => {
       this.#accepted(key)
     })
