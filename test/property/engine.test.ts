@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { xxh64 } from '../../src/core/hash/xxh64.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { InFlightLoadProducer } from '../../src/plugins/producer/inflight-load-producer/index.ts'
 import { Replayer } from '../../src/replay/replayer.ts'
 import { encodeState } from '../../src/replay/engine-at.ts'
 import { encodeRecord } from '../../src/wire/journal.ts'
@@ -44,18 +45,31 @@ const play = (world: World, story: readonly (readonly [Input, number])[], watch?
   return world
 }
 
+const loadProducers = (world: World): InFlightLoadProducer[] => world.engine.view.pipeline.plugins.filter((plugin) => plugin instanceof InFlightLoadProducer)
+
 const bytes = (world: World): string => world.records.map((record) => xxh64(toBytes(encodeRecord, record)).toString(16)).join(' ')
 const stateHash = (engine: Engine): bigint => encodeState(engine).stateHash
 
 describe('whatever happens, in whatever order', () => {
   it('loads are never negative, and are zero when every request has ended', () => {
     fc.assert(fc.property(anyStory, (story) => {
-      const world = play(new World(disaggregated(512)), story, ({ engine }) => {
-        for (const endpoint of engine.view.fleet.present()) expect(engine.view.ledger.load(endpoint).requests).toBeGreaterThanOrEqual(0)
+      const world = new World(disaggregated(512))
+      play(world, story, ({ engine }) => {
+        for (const endpoint of engine.view.fleet.present()) {
+          expect(engine.view.ledger.load(endpoint).requests).toBeGreaterThanOrEqual(0)
+          for (const producer of loadProducers(world)) {
+            const { requests, tokens } = producer.ledger.load(endpoint)
+            expect(Math.min(requests, tokens)).toBeGreaterThanOrEqual(0)
+          }
+        }
       })
       for (const key of world.engine.view.requests.keys()) world.step(aborted(key))
       expect(world.inFlight()).toEqual({})
       expect(world.engine.view.ledger.requests()).toEqual([])
+      for (const producer of loadProducers(world)) {
+        expect(producer.ledger.requests()).toEqual([])
+        for (const endpoint of world.engine.view.fleet.present()) expect(producer.ledger.load(endpoint)).toEqual({ requests: 0, tokens: 0 })
+      }
       expect(world.engine.view.timers.all().filter(({ owner }) => owner === 'request')).toEqual([])
     }), { numRuns: 60 })
   })

@@ -8,10 +8,10 @@ const headersOf = (raw: readonly string[], received: readonly string[]): Record<
   Object.fromEntries(requestInput('id', readClientHeaders([...raw]), prepared, 2, received).headers.map(({ name, value }) => [name, value]))
 
 describe('what the engine sees of a request\'s headers', () => {
-  const raw = ['X-Session-Token', 'abc', 'Authorization', 'Bearer secret', 'Cookie', 'a=1; sid="s 1"; sid=other; b=2', 'X-Other', 'x']
+  const raw = ['X-Tenant', 'abc', 'Authorization', 'Bearer secret', 'Cookie', 'a=1; sid="s 1"; sid=other; b=2', 'X-Other', 'x']
 
   it('is what plugins ask for, and nothing else of the client\'s', () => {
-    expect(headersOf(raw, ['x-session-token'])).toEqual({ 'x-session-token': 'abc' })
+    expect(headersOf(raw, ['x-tenant'])).toEqual({ 'x-tenant': 'abc' })
     expect(headersOf(raw, [])).toEqual({})
   })
 
