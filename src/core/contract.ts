@@ -1,6 +1,7 @@
 import type { DataKey, Reader, Writer } from './attribute.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Instant } from './instant.ts'
+import type { JointChoice } from './joint-choice.ts'
 import type { RandomStream } from './random.ts'
 import type { WantedKeys } from './shape.ts'
 import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage, Usage } from './request.ts'
@@ -97,6 +98,11 @@ export interface Decider extends Plugin {
 export interface ProfileHandler extends Plugin {
   pick(request: Request, profiles: readonly string[], results: ProfileResults): readonly string[]
   stageOf(profile: string): Stage
+  /**
+   * Picks for all stages together, once, before any of them is entered: the profiles that it names find their results
+   * ready. `offered` gives the candidates that a profile's filters leave. Throws as `pick` does.
+   */
+  choose?(request: Request, offered: (profile: string) => readonly Endpoint[]): JointChoice
   processResults(request: Request, results: ProfileResults): SchedulingResult
   /** decode-only, prefill-decode, encode-decode or encode-prefill-decode; '' where it has no such notion. */
   decisionType?(result: SchedulingResult): string
@@ -112,6 +118,13 @@ export interface ResponseHeader extends Plugin { responseHeaders(request: Reques
 /** Tells the proxy something of a response that has ended, from its usage. */
 export interface Reporter extends Plugin { report(request: Request, usage: Usage | undefined): Report | undefined }
 export interface Report { readonly namespace: string; readonly name: string; readonly value: number }
+/** Learns that the data plane took a routed request, and that one of its stages is over before its response is. */
+export interface StageEvents extends Plugin {
+  requestSent(request: Request): void
+  stageEnded(request: Request, stage: Stage): void
+}
+/** Learns that an endpoint told its metrics, once they are in its fields. */
+export interface MetricsEvents extends Plugin { metricsHeard(endpoint: Endpoint): void }
 /** Learns of endpoints as they come and go. */
 export interface EndpointEvents extends Plugin {
   endpointAdded(endpoint: Endpoint): void

@@ -1,6 +1,6 @@
 import type {
-  AdmissionController, Admitter, Decider, Detector, EndpointEvents, Filter, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
-  ProfileHandler, Reporter, ResponseBody, ResponseHeader, Scorer, Screener,
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, Filter, MetricsEvents, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
+  ProfileHandler, Reporter, ResponseBody, ResponseHeader, Scorer, Screener, StageEvents,
 } from './contract.ts'
 
 // A plugin has the roles whose methods it bears.
@@ -22,6 +22,8 @@ export const isResponseBody = (plugin: Plugin): plugin is ResponseBody => bears(
 
 export const isResponseHeader = (plugin: Plugin): plugin is ResponseHeader => bears(plugin, 'responseHeaders')
 export const isEndpointEvents = (plugin: Plugin): plugin is EndpointEvents => bears(plugin, 'endpointAdded') && bears(plugin, 'endpointRemoved')
+export const isStageEvents = (plugin: Plugin): plugin is StageEvents => bears(plugin, 'requestSent') && bears(plugin, 'stageEnded')
+export const isMetricsEvents = (plugin: Plugin): plugin is MetricsEvents => bears(plugin, 'metricsHeard')
 export const isReporter = (plugin: Plugin): plugin is Reporter => bears(plugin, 'report')
 export const takesPeerLoads = (plugin: Plugin): plugin is PeerLoads => bears(plugin, 'peerLoad') && bears(plugin, 'peerGone')
 

@@ -4,8 +4,8 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { SignalboxError } from '../core/errors.ts'
 import type { Profile } from '../scheduling/profile.ts'
 import {
-  isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isPreRequest, isProducer, isProfileHandler, isReporter, isResponseBody,
-  isResponseHeader, isScreener, takesPeerLoads,
+  isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isMetricsEvents, isPreRequest, isProducer, isProfileHandler, isReporter, isResponseBody,
+  isResponseHeader, isScreener, isStageEvents, takesPeerLoads,
 } from '../core/roles.ts'
 import { setUp } from './pipeline.ts'
 import type { Pipeline, SharedServices } from './pipeline.ts'
@@ -45,6 +45,8 @@ export const assemble = (configuration: CompletedConfiguration, types: PluginTyp
     responseHeaders: plugins.filter(isResponseHeader),
     reporters: plugins.filter(isReporter),
     endpointEvents: plugins.filter(isEndpointEvents),
+    stageEvents: plugins.filter(isStageEvents),
+    metricsEvents: plugins.filter(isMetricsEvents),
     peerLoads: plugins.filter(takesPeerLoads),
     deciders: plugins.filter(isDecider),
     columns,

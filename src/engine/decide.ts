@@ -1,6 +1,6 @@
 import type { Denial } from '../core/contract.ts'
 import type { SchedulingResult } from '../core/request.ts'
-import { digestRun, profileDecision } from '../scheduling/receipt.ts'
+import { digestPair, digestRun, profileDecision } from '../scheduling/receipt.ts'
 import type { Decision, Outcome } from '../wire/decision.ts'
 import type { EngineContext } from './context.ts'
 import type { RoutedEffect, Target } from './effects.ts'
@@ -16,6 +16,7 @@ export const decide = (context: EngineContext, request: LiveRequest, outcome: Ou
   const deciders = scheduling?.deciders ?? []
   const digest = context.digest.reset().word(request.attempt)
   for (const run of runs) digestRun(digest, run)
+  for (const pair of scheduling?.pairs ?? []) digestPair(digest, pair)
   for (const decider of deciders) digest.text(decider.plugin).word(decider.runs ? 1 : 0)
   const decision: Decision = {
     request: request.key,
@@ -38,6 +39,7 @@ export const decide = (context: EngineContext, request: LiveRequest, outcome: Ou
     runs,
     deciders,
     excluded: request.excluded,
+    pairs: scheduling?.pairs ?? [],
     notes: scheduling?.notes ?? [],
     decision,
   })

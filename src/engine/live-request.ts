@@ -1,6 +1,7 @@
 import type { Denial } from '../core/contract.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Instant } from '../core/instant.ts'
+import type { ScoredPair } from '../core/joint-choice.ts'
 import type { EndCause, ProfileResults, Request, RequestShape, SchedulingResult, Usage } from '../core/request.ts'
 import type { DeciderRun } from '../scheduling/receipt.ts'
 import type { ProfileRun } from '../scheduling/run-profile.ts'
@@ -19,6 +20,9 @@ export class Scheduling {
   /** Profiles picked and not yet run. */
   readonly queue: string[] = []
   readonly runs: ProfileRun[] = []
+  /** Runs that a handler made for all stages together, by profile, until the machine enters them. */
+  readonly ready: Map<string, ProfileRun> = new Map()
+  pairs: readonly ScoredPair[] = NOTHING
   readonly deciders: DeciderRun[] = []
   readonly notes: string[] = []
   rounds = 0

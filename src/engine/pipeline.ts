@@ -1,8 +1,8 @@
 import { Column, keyText } from '../core/attribute.ts'
 import type { DataKey } from '../core/attribute.ts'
 import type {
-  AdmissionController, Admitter, Decider, Detector, EndpointEvents, PeerLoads, Plugin, PreRequest, Producer, ProfileHandler, Reporter,
-  ResponseBody, ResponseHeader, Screener, Services,
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, MetricsEvents, PeerLoads, Plugin, PreRequest, Producer, ProfileHandler, Reporter,
+  ResponseBody, ResponseHeader, Screener, Services, StageEvents,
 } from '../core/contract.ts'
 import { SignalboxError } from '../core/errors.ts'
 import type { Profile } from '../scheduling/profile.ts'
@@ -25,6 +25,8 @@ export interface Pipeline {
   readonly responseHeaders: readonly ResponseHeader[]
   readonly reporters: readonly Reporter[]
   readonly endpointEvents: readonly EndpointEvents[]
+  readonly stageEvents: readonly StageEvents[]
+  readonly metricsEvents: readonly MetricsEvents[]
   readonly peerLoads: readonly PeerLoads[]
   readonly deciders: readonly Decider[]
   readonly columns: ReadonlyMap<string, Column<unknown>>

@@ -109,7 +109,9 @@ const renewProducing = (context: EngineContext, request: LiveRequest): void => {
 
 /** From a decision to the end of the stream. */
 const serving = (context: EngineContext): Pick<Names['actions'], 'markSent' | 'startStream' | 'progress' | 'endStream' | 'releaseAttempt' | 'failAttempt'> => ({
-  markSent: () => undefined,
+  markSent: (request) => {
+    for (const plugin of context.pipeline.stageEvents) callHook(context, plugin, 'RequestSent', () => plugin.requestSent(request), undefined)
+  },
   startStream: (request, event) => {
     if (request.started) return
     request.started = true

@@ -3,6 +3,9 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { SchedulingResult } from '../core/request.ts'
 import { denial, REJECTED_NO_ENDPOINTS, SchedulingError } from '../core/scheduling-error.ts'
 import { byCodeUnit } from '../core/order.ts'
+import { jointRun, offerOf } from '../scheduling/joint-run.ts'
+import type { Offer } from '../scheduling/joint-run.ts'
+import type { Profile } from '../scheduling/profile.ts'
 import { errorOf, failedRun, resultOf, runProfile } from '../scheduling/run-profile.ts'
 import type { EngineContext } from './context.ts'
 import { stageOf } from './hooks.ts'
@@ -95,11 +98,33 @@ export const pick = (context: EngineContext, request: LiveRequest): void => {
     return
   }
   try {
+    if (scheduling.rounds === 1) chooseJointly(context, request, scheduling)
     const next = context.pipeline.handler.pick(request, context.pipeline.profileNames, scheduling.results)
     if (next.length > 0) scheduling.queue.push(...next)
     else finish(context, request, scheduling)
   } catch (error) {
     refuse(request, denialOf(error))
+  }
+}
+
+/** Lets a handler that picks for all stages together do so; its results wait for the machine to enter the stages. */
+const chooseJointly = (context: EngineContext, request: LiveRequest, scheduling: Scheduling): void => {
+  const { handler, profiles } = context.pipeline
+  if (handler.choose === undefined) return
+  context.chance.enter('')
+  const offers = new Map<string, Offer>()
+  const choice = handler.choose(request, (profile) => {
+    const offer = offerOf(profiles.get(profile), request, scheduling.candidates)
+    offers.set(profile, offer)
+    return offer.survivors
+  })
+  scheduling.pairs = choice.pairs
+  scheduling.notes.push(...choice.notes)
+  for (const [i, chosen] of choice.runs.entries()) {
+    const offer = offers.get(chosen.profile) ?? { candidates: scheduling.candidates, filters: [], survivors: scheduling.candidates }
+    // What was drawn decided for all stages; it is told once.
+    const draws = i === 0 ? context.chance.drawn() : []
+    scheduling.ready.set(chosen.profile, jointRun(chosen, stageOf(context, chosen.profile), offer, handler, draws, context))
   }
 }
 
@@ -114,18 +139,19 @@ export const runStage = (context: EngineContext, request: LiveRequest): void => 
   const { scheduling } = request
   const name = scheduling?.queue.shift()
   if (scheduling === undefined || name === undefined) return
+  const ready = scheduling.ready.get(name)
   const profile = context.pipeline.profiles.get(name)
-  if (profile === undefined) {
+  if (profile === undefined && ready === undefined) {
     scheduling.results.set(name, null)
     scheduling.errors.set(name, new SchedulingError(denial('Internal', `no profile \`${name}\``)))
     return
   }
   const stage = stageOf(context, name)
-  let run
+  let run = ready
   try {
-    run = runProfile(profile, stage, request, scheduling.candidates, context)
+    run ??= runProfile(profile as Profile, stage, request, scheduling.candidates, context)
   } catch (error) {
-    run = failedRun(profile, stage, scheduling.candidates, messageOf(error))
+    run = failedRun(profile as Profile, stage, scheduling.candidates, messageOf(error))
   }
   scheduling.runs.push(run)
   const result = resultOf(run)

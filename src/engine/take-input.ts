@@ -1,5 +1,6 @@
 import type { Denial } from '../core/contract.ts'
-import type { FailureCause, Input, RequestAttemptFailed } from '../wire/input.ts'
+import type { Stage } from '../core/request.ts'
+import type { FailureCause, Input, RequestAttemptFailed, StageEnded } from '../wire/input.ts'
 import type { RequestReceived } from '../wire/request.ts'
 import type { EngineContext } from './context.ts'
 import { callHook } from './hooks.ts'
@@ -71,6 +72,9 @@ const takeReport = (context: EngineContext, input: Content): void => {
     case 'requestSent':
       sendTo(context, input.value.request, input.value.attempt, { type: 'sent' })
       return
+    case 'stageEnded':
+      endStage(context, input.value)
+      return
     case 'responseStarted':
       strike(context, input.value.request, input.value.attempt, input.value.status)
       sendTo(context, input.value.request, input.value.attempt, { type: 'started', status: input.value.status })
@@ -100,6 +104,15 @@ const takeReport = (context: EngineContext, input: Content): void => {
     // KV blocks are for producers that index them; without one they change nothing.
   }
 }
+
+/** A stage of a request that goes on; of one that is over there is nothing left to end. */
+const endStage = (context: EngineContext, { request: key, attempt, stage }: StageEnded): void => {
+  const request = context.requests.get(key)
+  if (request === undefined || request.attempt !== attempt || !isStage(stage)) return
+  for (const plugin of context.pipeline.stageEvents) callHook(context, plugin, 'StageEnded', () => plugin.stageEnded(request, stage), undefined)
+}
+
+const isStage = (name: string): name is Stage => name === 'decode' || name === 'encode' || name === 'prefill'
 
 const failAttempt = (context: EngineContext, failure: RequestAttemptFailed): void => {
   const request = context.requests.get(failure.request)

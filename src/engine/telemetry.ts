@@ -2,6 +2,7 @@ import type { Endpoint, Metrics } from '../core/endpoint.ts'
 import type { ModelCount } from '../wire/endpoint.ts'
 import type { MetricColumn, TelemetryTick } from '../wire/input.ts'
 import type { EngineContext } from './context.ts'
+import { callHook } from './hooks.ts'
 
 /** The scalar metrics, by the name that a tick gives them. */
 export const METRIC_FIELDS = {
@@ -55,6 +56,7 @@ const takeHeard = (context: EngineContext, heard: Uint8Array): void => {
       if (actor === undefined) continue
       actor.endpoint.heardAt = context.at
       if (!actor.fresh) context.endpointMachine.send(actor, HEARD)
+      for (const plugin of context.pipeline.metricsEvents) callHook(context, plugin, 'MetricsHeard', () => plugin.metricsHeard(actor.endpoint), undefined)
     }
   }
 }

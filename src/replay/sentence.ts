@@ -10,7 +10,15 @@ export const sentence = (receipt: Receipt): string => {
   }
   const stages = receipt.profiles.filter((profile) => (profile.decision?.picks.length ?? 0) > 0).map(stageClause)
   const declined = receipt.deciders.filter((decider) => !decider.runs).map((decider) => `${decider.plugin} said no${decider.reason === '' ? '' : ` (${decider.reason})`}`)
-  return `${[...stages, ...declined].join('; ')}.`
+  return `${[...pairClauses(receipt), ...stages, ...declined].join('; ')}.`
+}
+
+/** Of endpoints picked together: the group, and how far it was ahead. */
+const pairClauses = ({ pairs }: Receipt): readonly string[] => {
+  const chosen = pairs.find((pair) => pair.chosen)
+  if (chosen === undefined) return []
+  const next = pairs.filter((pair) => pair !== chosen).reduce((best, { finalScore }) => (finalScore < best ? finalScore : best), Infinity)
+  return [`pair of ${chosen.group} with final score ${number(chosen.finalScore)} of ${pairs.length}${next === Infinity ? '' : `, ${number(next - chosen.finalScore)} ahead`}`]
 }
 
 const stageClause = (profile: ProfileReceipt): string => {
@@ -20,6 +28,7 @@ const stageClause = (profile: ProfileReceipt): string => {
   const field = `${profile.stage} on ${pick.endpoint}`
   if (decision.survivors === 1) return `${field}: the only one of ${decision.candidates} left by the filters`
   if (profile.scorers.length === 0) return `${field}: drawn among ${decision.survivors}, nothing scores in profile ${profile.profile}`
+  if (profile.lowerWins) return `${field}: ${profile.scorers[0]?.plugin ?? 'score'} ${number(pick.score)} of ${decision.survivors}`
   if (decision.ties > 1 && decision.margin === 0) return `${field}: drawn among ${decision.ties} with the best total ${number(pick.score)}`
   const lead = leadingScorer(profile, pick.endpoint, decision.runnerUp)
   const because = lead === undefined ? '' : `, mostly by ${lead}`

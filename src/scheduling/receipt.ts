@@ -1,4 +1,5 @@
 import type { Endpoint } from '../core/endpoint.ts'
+import type { ScoredPair } from '../core/joint-choice.ts'
 import { emptyReceipt } from '../wire/decision.ts'
 import type { Decision, ProfileDecision, ProfileReceipt, Receipt } from '../wire/decision.ts'
 import type { Digest } from './digest.ts'
@@ -22,6 +23,7 @@ export interface KeptReceipt {
   readonly runs: readonly ProfileRun[]
   readonly deciders: readonly DeciderRun[]
   readonly excluded: readonly string[]
+  readonly pairs: readonly ScoredPair[]
   readonly notes: readonly string[]
   readonly decision: Decision
 }
@@ -49,6 +51,12 @@ export const digestRun = (digest: Digest, run: ProfileRun): void => {
   for (const draw of run.draws) digest.number(draw)
 }
 
+/** Folds a pair's scores into a digest. */
+export const digestPair = (digest: Digest, pair: ScoredPair): void => {
+  digest.text(pair.group).text(pair.prefill).text(pair.decode)
+  digest.number(pair.prefillScore).number(pair.decodeScore).number(pair.finalScore)
+}
+
 /** Whether all numbers of a kept receipt are still there. */
 export const isReadable = (kept: KeptReceipt): boolean => kept.runs.every((run) => run.numbers === undefined || isWhole(run.numbers))
 
@@ -65,6 +73,7 @@ export const writeReceipt = (kept: KeptReceipt): Receipt => ({
   decision: kept.decision,
   excluded: [...kept.excluded],
   notes: [...kept.notes],
+  pairs: kept.pairs.map((pair) => ({ ...pair })),
 })
 
 const ids = (endpoints: readonly Endpoint[]): string[] => endpoints.map((endpoint) => endpoint.id)
@@ -93,5 +102,6 @@ const profileReceipt = (run: ProfileRun): ProfileReceipt => {
     picker: run.profile.picker.typedName.name,
     decision: profileDecision(run),
     metricAgesUs: column(run.profile.scorers.length + 1),
+    lowerWins: run.lowerWins === true,
   }
 }

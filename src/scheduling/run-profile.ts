@@ -33,6 +33,8 @@ export interface ProfileRun {
   readonly ties: number
   readonly draws: readonly number[]
   readonly error: string
+  /** True where the lowest score is the best. */
+  readonly lowerWins?: boolean
 }
 
 export interface RunContext {

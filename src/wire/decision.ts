@@ -505,6 +505,8 @@ export interface ProfileReceipt {
   decision: ProfileDecision | undefined
   /** Age of each survivor's metrics in microseconds; -1 where nothing was heard. */
   metricAgesUs: number[]
+  /** True where the lowest total is the best. */
+  lowerWins: boolean
 }
 
 export function emptyProfileReceipt(): ProfileReceipt {
@@ -519,6 +521,7 @@ export function emptyProfileReceipt(): ProfileReceipt {
     picker: '',
     decision: undefined,
     metricAgesUs: [],
+    lowerWins: false,
   }
 }
 
@@ -573,6 +576,10 @@ export function encodeProfileReceipt(message: ProfileReceipt, writer: Writer): W
     for (const item of message.metricAgesUs) writer.double(item)
     writer.close(start)
   }
+  if (message.lowerWins) {
+    writer.tag(88)
+    writer.bool(message.lowerWins)
+  }
   return writer
 }
 
@@ -623,6 +630,9 @@ export function decodeProfileReceipt(reader: Reader, length?: number): ProfileRe
       }
       case 81:
         message.metricAgesUs.push(reader.double())
+        break
+      case 88:
+        message.lowerWins = reader.bool()
         break
       default:
         reader.skip(tag)
@@ -686,6 +696,96 @@ export function decodeDeciderReceipt(reader: Reader, length?: number): DeciderRe
   return message
 }
 
+/** A group of endpoints that stages are picked from together, and how it fared; lower is better. */
+export interface PairReceipt {
+  group: string
+  prefill: string
+  decode: string
+  prefillScore: number
+  decodeScore: number
+  finalScore: number
+  chosen: boolean
+}
+
+export function emptyPairReceipt(): PairReceipt {
+  return {
+    group: '',
+    prefill: '',
+    decode: '',
+    prefillScore: 0,
+    decodeScore: 0,
+    finalScore: 0,
+    chosen: false,
+  }
+}
+
+export function encodePairReceipt(message: PairReceipt, writer: Writer): Writer {
+  if (message.group !== '') {
+    writer.tag(10)
+    writer.string(message.group)
+  }
+  if (message.prefill !== '') {
+    writer.tag(18)
+    writer.string(message.prefill)
+  }
+  if (message.decode !== '') {
+    writer.tag(26)
+    writer.string(message.decode)
+  }
+  if (message.prefillScore !== 0 || Object.is(message.prefillScore, -0)) {
+    writer.tag(33)
+    writer.double(message.prefillScore)
+  }
+  if (message.decodeScore !== 0 || Object.is(message.decodeScore, -0)) {
+    writer.tag(41)
+    writer.double(message.decodeScore)
+  }
+  if (message.finalScore !== 0 || Object.is(message.finalScore, -0)) {
+    writer.tag(49)
+    writer.double(message.finalScore)
+  }
+  if (message.chosen) {
+    writer.tag(56)
+    writer.bool(message.chosen)
+  }
+  return writer
+}
+
+export function decodePairReceipt(reader: Reader, length?: number): PairReceipt {
+  const message = emptyPairReceipt()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 10:
+        message.group = reader.string()
+        break
+      case 18:
+        message.prefill = reader.string()
+        break
+      case 26:
+        message.decode = reader.string()
+        break
+      case 33:
+        message.prefillScore = reader.double()
+        break
+      case 41:
+        message.decodeScore = reader.double()
+        break
+      case 49:
+        message.finalScore = reader.double()
+        break
+      case 56:
+        message.chosen = reader.bool()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
 export interface Receipt {
   position: number
   atUs: number
@@ -697,6 +797,8 @@ export interface Receipt {
   decision: Decision | undefined
   excluded: string[]
   notes: string[]
+  /** By group. */
+  pairs: PairReceipt[]
 }
 
 export function emptyReceipt(): Receipt {
@@ -711,6 +813,7 @@ export function emptyReceipt(): Receipt {
     decision: undefined,
     excluded: [],
     notes: [],
+    pairs: [],
   }
 }
 
@@ -761,6 +864,12 @@ export function encodeReceipt(message: Receipt, writer: Writer): Writer {
     writer.tag(82)
     writer.string(item)
   }
+  for (const item of message.pairs) {
+    writer.tag(90)
+    const start = writer.open()
+    encodePairReceipt(item, writer)
+    writer.close(start)
+  }
   return writer
 }
 
@@ -799,6 +908,9 @@ export function decodeReceipt(reader: Reader, length?: number): Receipt {
         break
       case 82:
         message.notes.push(reader.string())
+        break
+      case 90:
+        message.pairs.push(decodePairReceipt(reader, reader.uint32()))
         break
       default:
         reader.skip(tag)

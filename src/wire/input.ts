@@ -851,6 +851,71 @@ export function decodeRequestSent(reader: Reader, length?: number): RequestSent 
   return message
 }
 
+/** A stage is over before the response is: a prefill that runs beside its decode. */
+export interface StageEnded {
+  request: number
+  attempt: number
+  /** "prefill". */
+  stage: string
+  /** What the endpoint answered; 0 when it gave no answer. */
+  status: number
+}
+
+export function emptyStageEnded(): StageEnded {
+  return {
+    request: 0,
+    attempt: 0,
+    stage: '',
+    status: 0,
+  }
+}
+
+export function encodeStageEnded(message: StageEnded, writer: Writer): Writer {
+  if (message.request !== 0) {
+    writer.tag(8)
+    writer.uint64(message.request)
+  }
+  if (message.attempt !== 0) {
+    writer.tag(16)
+    writer.uint32(message.attempt)
+  }
+  if (message.stage !== '') {
+    writer.tag(26)
+    writer.string(message.stage)
+  }
+  if (message.status !== 0) {
+    writer.tag(32)
+    writer.uint32(message.status)
+  }
+  return writer
+}
+
+export function decodeStageEnded(reader: Reader, length?: number): StageEnded {
+  const message = emptyStageEnded()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 8:
+        message.request = reader.uint64()
+        break
+      case 16:
+        message.attempt = reader.uint32()
+        break
+      case 26:
+        message.stage = reader.string()
+        break
+      case 32:
+        message.status = reader.uint32()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
 /** First byte of the response body (StartOfStream). */
 export interface ResponseStarted {
   request: number
@@ -1573,6 +1638,7 @@ export interface Input {
     | { readonly kind: 'timerFired', readonly value: TimerFired }
     | { readonly kind: 'peerLoadReported', readonly value: PeerLoadReported }
     | { readonly kind: 'replicaLeaseEnded', readonly value: ReplicaLeaseEnded }
+    | { readonly kind: 'stageEnded', readonly value: StageEnded }
     | undefined
 }
 
@@ -1725,6 +1791,13 @@ export function encodeInput(message: Input, writer: Writer): Writer {
         writer.close(start)
         break
       }
+      case 'stageEnded': {
+        writer.tag(170)
+        const start = writer.open()
+        encodeStageEnded(message.input.value, writer)
+        writer.close(start)
+        break
+      }
     }
   }
   return writer
@@ -1795,6 +1868,9 @@ export function decodeInput(reader: Reader, length?: number): Input {
         break
       case 162:
         message.input = { kind: 'replicaLeaseEnded', value: decodeReplicaLeaseEnded(reader, reader.uint32()) }
+        break
+      case 170:
+        message.input = { kind: 'stageEnded', value: decodeStageEnded(reader, reader.uint32()) }
         break
       default:
         reader.skip(tag)

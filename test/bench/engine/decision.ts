@@ -56,7 +56,7 @@ const decide = (candidates: readonly Endpoint[]): ((i: number) => void) => {
     const done = runProfile(run, 'decode', request, candidates, context)
     digestRun(digest.reset(), done)
     const decision = { ...emptyDecision(), request: i, profiles: [profileDecision(done)], receiptDigest: digest.value() }
-    receipts.keep({ position: i, atUs: i, request: i, requestId: 'r', attempt: 1, runs: [done], deciders: [], excluded: [], notes: [], decision })
+    receipts.keep({ position: i, atUs: i, request: i, requestId: 'r', attempt: 1, runs: [done], deciders: [], excluded: [], pairs: [], notes: [], decision })
   }
 }
 
