@@ -35,6 +35,7 @@ export const layers: readonly Layer[] = [
   { folder: 'src/actors', layers: [...belowReplay, 'src/replay'], libraries: ['rxjs'], node: true },
   { folder: adaptersFolder, layers: [core, 'src/journal', 'src/wire'], typesOnly: ['src/plugins'], libraries: 'any', node: true },
   { folder: 'src/config', layers: [core, 'src/plugins'], libraries: ['yaml'], node: true },
+  { folder: 'src/client', layers: [core, 'src/wire'], libraries: ['@nats-io/jetstream', '@nats-io/nats-core'] },
   { folder: 'src/simulation', layers: [core, 'src/wire'], libraries: 'any', node: true },
   { folder: 'src/app', layers: sourceFolders, libraries: 'any', node: true },
   { folder: 'src/cli', layers: [core, 'src/app', 'src/replay', 'src/config', 'src/simulation'], libraries: 'any', node: true },

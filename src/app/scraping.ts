@@ -15,6 +15,8 @@ export interface ScrapingOptions {
   readonly intervalMs: number
   readonly pollsMax: number
   observe(observation: Observation): void
+  /** Endpoints whose metrics come in another way. */
+  except?(endpoint: string): boolean
   /** Scrapes of an endpoint went wrong in a new way, or are right again. */
   changed(endpoint: string, problem: string | undefined, message: string): void
 }
@@ -28,6 +30,7 @@ interface Watched extends ScrapeTarget {
 export class Scraping {
   readonly slots: TelemetrySlots
   private readonly actor: EngineActor
+  private readonly except: (endpoint: string) => boolean
   private readonly reports = new Subject<SlotReport>()
   private readonly source: MetricsDataSource | undefined
   private readonly scraper: MetricsScraper<Watched> | undefined
@@ -35,6 +38,7 @@ export class Scraping {
 
   constructor(options: ScrapingOptions) {
     this.actor = options.actor
+    this.except = (endpoint) => options.except?.(endpoint) === true
     const { fleet, pipeline } = options.actor.engine.view
     this.slots = new TelemetrySlots((slot) => fleet.atSlot(slot)?.endpoint.life ?? 0)
     telemetryTicks(this.reports, this.slots).subscribe((value) => options.actor.submit({ input: { kind: 'telemetryTick', value } }))
@@ -54,7 +58,7 @@ export class Scraping {
   follow(): void {
     const { source, scraper } = this
     if (source === undefined || scraper === undefined) return
-    const present = this.actor.engine.view.fleet.present()
+    const present = this.actor.engine.view.fleet.present().filter(({ id }) => !this.except(id))
     const ids = new Set(present.map(({ id }) => id))
     for (const id of this.watched.keys()) if (!ids.has(id)) this.forget(scraper, id)
     for (const endpoint of present) {
@@ -64,6 +68,11 @@ export class Scraping {
       this.watched.set(next.id, next)
       scraper.watch(next)
     }
+  }
+
+  /** Takes a report that came in another way. */
+  feed(report: SlotReport): void {
+    this.reports.next(report)
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import { SystemClock } from '../adapters/clock/index.ts'
 import { AdminServer } from '../adapters/http/admin.ts'
 import { HttpDoor } from '../adapters/http/door.ts'
 import type { ListenAddress } from '../adapters/http/listening.ts'
+import type { Preparation } from '../adapters/http/preparation.ts'
 import { createLogger } from '../adapters/log/index.ts'
 import type { Logger } from '../adapters/log/index.ts'
 import { createMetrics } from '../adapters/prometheus/index.ts'
@@ -123,9 +124,12 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   })
   metrics.show(liveSources(host, scraping, settings.pool))
   const discovery = await startDiscovery(options, host, log)
-  if (settings.nats !== undefined) broker = await Broker.open({ settings, host, scraping, log, alone: discovery === undefined })
+  if (settings.nats !== undefined) {
+    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host), alone: discovery === undefined })
+    started.push(() => broker?.close())
+    await broker.start()
+  }
   if (discovery !== undefined) started.push(() => discovery.close())
-  if (broker !== undefined) started.push(() => broker?.close())
   scraping.follow()
   const door = doorOf(options, host, log)
   desk.onExpired((request, denial) => door.abort(request, denial))
@@ -155,8 +159,19 @@ const startDiscovery = async ({ completed, settings }: ServeOptions, host: Engin
   return discovery
 }
 
-const doorOf = ({ settings, completed }: ServeOptions, { actor, desk, refusal }: EngineHost, log: Logger): HttpDoor => {
+const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineHost): Preparation => {
   const { plugins } = actor.engine.view.pipeline
+  return preparation({
+    parsers: parsersOf(plugins, completed.parsers),
+    tokens: tokensOf(plugins),
+    wanted: () => actor.engine.wanted(),
+    secret: secretOf(settings),
+  })
+}
+
+const doorOf = (options: ServeOptions, host: EngineHost, log: Logger): HttpDoor => {
+  const { settings } = options
+  const { actor, desk, refusal } = host
   return new HttpDoor({
     listen: settings.listen,
     bodyLimitBytes: settings.bodyLimitBytes,
@@ -165,12 +180,7 @@ const doorOf = ({ settings, completed }: ServeOptions, { actor, desk, refusal }:
       const why = refusal(settings)
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }),
-    preparation: preparation({
-      parsers: parsersOf(plugins, completed.parsers),
-      tokens: tokensOf(plugins),
-      wanted: () => actor.engine.wanted(),
-      secret: secretOf(settings),
-    }),
+    preparation: preparationOf(options, host),
     failed: (error) => log.error({ err: error }, 'front door'),
   })
 }

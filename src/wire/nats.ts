@@ -953,8 +953,8 @@ export function decodeAbortedReport(reader: Reader, length?: number): AbortedRep
 export interface LifecycleReport {
   request: number
   attempt: number
-  /** Run of the replica that gave the route: a report of another journal's request is not taken. */
-  runId: string
+  /** As the reply has it: a report that came late, of a request of another journal, does not match and is not taken. */
+  requestId: string
   report: 
     | { readonly kind: 'sent', readonly value: SentReport }
     | { readonly kind: 'started', readonly value: StartedReport }
@@ -969,7 +969,7 @@ export function emptyLifecycleReport(): LifecycleReport {
   return {
     request: 0,
     attempt: 0,
-    runId: '',
+    requestId: '',
     report: undefined,
   }
 }
@@ -983,9 +983,9 @@ export function encodeLifecycleReport(message: LifecycleReport, writer: Writer):
     writer.tag(16)
     writer.uint32(message.attempt)
   }
-  if (message.runId !== '') {
+  if (message.requestId !== '') {
     writer.tag(26)
-    writer.string(message.runId)
+    writer.string(message.requestId)
   }
   if (message.report !== undefined) {
     switch (message.report.kind) {
@@ -1049,7 +1049,7 @@ export function decodeLifecycleReport(reader: Reader, length?: number): Lifecycl
         message.attempt = reader.uint32()
         break
       case 26:
-        message.runId = reader.string()
+        message.requestId = reader.string()
         break
       case 34:
         message.report = { kind: 'sent', value: decodeSentReport(reader, reader.uint32()) }

@@ -52,6 +52,10 @@ const checkTogether = (settings: SignalboxSettings, document: Cursor | undefined
     const name = SETTINGS.unreachableFirstBackoffMs.name
     problems.error('config-invalid', `${name} is longer than ${SETTINGS.unreachableLastBackoffMs.name}`, document?.placeOf([name]) ?? { file: `--${name}` })
   }
+  if (settings.journal === 'nats' && settings.nats === undefined) {
+    const name = SETTINGS.journal.name
+    problems.error('config-invalid', `${name} is nats, but ${SETTINGS.nats.name} names no server`, document?.placeOf([name]) ?? { file: `--${name}` })
+  }
 }
 
 /** The part of the settings on which decisions depend. */

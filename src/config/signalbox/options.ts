@@ -6,9 +6,9 @@ interface OptionTaker {
   option(flags: string, description: string): unknown
 }
 
-/** Gives a command a flag for each setting. */
-export const addSettingsOptions = <C extends OptionTaker>(command: C): C => {
-  for (const key of settingKeys) {
+/** Gives a command a flag for each setting, or for those of these keys. */
+export const addSettingsOptions = <C extends OptionTaker>(command: C, keys: readonly (keyof SignalboxSettings)[] = settingKeys): C => {
+  for (const key of keys) {
     const { flags, description } = optionOf(key)
     command.option(flags, description)
   }

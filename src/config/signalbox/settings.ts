@@ -6,7 +6,7 @@ import type { JournalKeep, ListenAddress, Objective, SettingKind } from './kinds
 export interface SignalboxSettings {
   readonly listen: ListenAddress
   readonly adminListen: ListenAddress
-  readonly journal: 'sqlite' | 'memory'
+  readonly journal: 'sqlite' | 'memory' | 'nats'
   readonly journalPath: string
   readonly journalKeep: JournalKeep
   readonly durability: 'async' | 'commit'
@@ -34,6 +34,20 @@ export interface SignalboxSettings {
   readonly drainTimeoutMs: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly logFormat: 'json' | 'text'
+  /** URLs of the broker with commas between; undefined for none. */
+  readonly nats: string | undefined
+  readonly natsCredsFile: string | undefined
+  readonly natsNkeyFile: string | undefined
+  readonly natsUser: string | undefined
+  readonly natsPasswordFile: string | undefined
+  readonly natsTokenFile: string | undefined
+  readonly natsTlsCaFile: string | undefined
+  readonly natsTlsCertFile: string | undefined
+  readonly natsTlsKeyFile: string | undefined
+  readonly natsInboxPrefix: string | undefined
+  readonly natsSubjectPrefix: string
+  readonly natsStreamReplicas: number
+  readonly natsEndpointTimeoutMs: number
   /** A decimal number below 2^64; undefined lets the engine draw one at its start. */
   readonly seed: string | undefined
 }
@@ -54,6 +68,7 @@ const setting = <T>(name: string, kind: SettingKind<T>, fallback: T, help: strin
 const engine = DEFAULT_ENGINE_SETTINGS
 // One token of a subject on NATS and one part of a stream's name.
 const POOL_NAME = /^[A-Za-z0-9_-]+$/
+const SUBJECT_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 const SEED_MAX = 18_446_744_073_709_551_615n
 const seed: SettingKind<string> = {
   wanted: 'a whole number from 0, below 2^64',
@@ -69,7 +84,7 @@ const seed: SettingKind<string> = {
 export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<SignalboxSettings[K]> } = {
   listen: setting('listen', address, { host: '127.0.0.1', port: 8080 }, 'where requests come in'),
   adminListen: setting('admin-listen', address, { host: '127.0.0.1', port: 9090 }, 'where metrics, health, decisions and the visualizer are served'),
-  journal: setting('journal', oneOf('sqlite', 'memory'), 'sqlite', 'where the journal is kept'),
+  journal: setting('journal', oneOf('sqlite', 'memory', 'nats'), 'sqlite', 'where the journal is kept; nats: in JetStream, with the sqlite file as its spool'),
   journalPath: setting('journal-path', textLike('path'), '.signalbox/journal.sqlite', 'file of the sqlite journal'),
   journalKeep: setting('journal-keep', journalKeep, { ms: 86_400_000, bytes: 20e9 }, 'how much journal is kept; whole segments beyond either bound are dropped'),
   durability: setting('durability', oneOf('async', 'commit'), 'async', 'async answers at once and may lose the last 50 ms; commit answers when the journal holds the decision'),
@@ -96,6 +111,19 @@ export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<Signal
   drainTimeoutMs: setting('drain-timeout', durationFrom(0), 30_000, 'how long requests in flight may go on after SIGTERM'),
   logLevel: setting('log-level', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'least severe line that is logged'),
   logFormat: setting('log-format', oneOf('json', 'text'), 'json', 'how log lines are written'),
+  nats: setting('nats', optional(textLike('url,...')), undefined, 'NATS servers, as nats://host:port or tls://host:port; turns on telemetry, membership and the schedule service'),
+  natsCredsFile: setting('nats-creds-file', optional(textLike('path')), undefined, 'credentials file (JWT and NKEY seed) for NATS'),
+  natsNkeyFile: setting('nats-nkey-file', optional(textLike('path')), undefined, 'file with the NKEY seed for NATS'),
+  natsUser: setting('nats-user', optional(textLike('name')), undefined, 'user for NATS'),
+  natsPasswordFile: setting('nats-password-file', optional(textLike('path')), undefined, 'file with the password of the NATS user'),
+  natsTokenFile: setting('nats-token-file', optional(textLike('path')), undefined, 'file with the token for NATS'),
+  natsTlsCaFile: setting('nats-tls-ca-file', optional(textLike('path')), undefined, 'certificates that the NATS server must be signed by'),
+  natsTlsCertFile: setting('nats-tls-cert-file', optional(textLike('path')), undefined, 'own certificate for NATS'),
+  natsTlsKeyFile: setting('nats-tls-key-file', optional(textLike('path')), undefined, 'key of the own certificate for NATS'),
+  natsInboxPrefix: setting('nats-inbox-prefix', optional(textLike('subject')), undefined, 'subject under which answers come, where the NATS user may not use _INBOX'),
+  natsSubjectPrefix: setting('nats-subject-prefix', textLike('subject', 'tokens of A-Z a-z 0-9 _ - between dots', SUBJECT_PREFIX), 'signalbox.v1', 'what every subject begins with'),
+  natsStreamReplicas: setting('nats-stream-replicas', wholeFrom(1), 1, 'copies of streams and buckets that the NATS servers keep'),
+  natsEndpointTimeoutMs: setting('nats-endpoint-timeout', durationFrom(1000), 10_000, 'how long an endpoint announced on NATS may give no heartbeat'),
   seed: setting('seed', optional(seed), undefined, 'seed of every tie and draw; drawn at the start when left out'),
 }
 

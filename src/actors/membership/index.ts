@@ -1,0 +1,2 @@
+export { Membership } from './membership.ts'
+export type { MembershipOptions } from './membership.ts'
