@@ -51,6 +51,13 @@ import { tokenLoadScorer } from './scorer/token-load-scorer/index.ts'
 import { endpointNotificationSource } from './source/endpoint-notification-source/index.ts'
 import { metricsDataSource } from './source/metrics-data-source/index.ts'
 
+// What plugins of one's own are written against.
+export * from '../core/attribute.ts'
+export type * from '../core/contract.ts'
+export type { Endpoint } from '../core/endpoint.ts'
+export type { RandomStream } from '../core/random.ts'
+export type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage, Usage } from '../core/request.ts'
+
 export { LegacyAdmission } from './admitter/legacy-admission/index.ts'
 export { ProbabilisticAdmitter } from './admitter/probabilistic-admitter/index.ts'
 export { AlwaysDisaggMultimodalDecider } from './decider/always-disagg-multimodal-decider/index.ts'
