@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { shape, untokenized, type WantedKeys } from '../../../src/core/shape.ts'
+import { engineKeys, rootKey } from '../../../src/core/hash/engine-keys.ts'
+import { maskKeys } from '../../../src/core/hash/siphash.ts'
+import { maskOf, shape, untokenized, type WantedKeys } from '../../../src/core/shape.ts'
 
 const approx = (blockTokens: number, maxBlocks?: number): WantedKeys => ({ kind: 'approx', blockTokens, maxBlocks })
 const secret = new TextEncoder().encode('sixteen bytes or more')
@@ -35,5 +37,17 @@ describe('shape', () => {
 
   it('given a short secret, when shaped, then it is refused', () => {
     expect(() => shape({ prompts: [], cacheSalt: '' }, 'm', [], new Uint8Array(15))).toThrow(/15 bytes, needs at least 16/)
+  })
+
+  it('given the keys of KV events, when shaped, then media and cache salt are hashed into the blocks they are in, and the rest has none', () => {
+    const wanted = [{ kind: 'cbor-fnv', blockTokens: 2, maxBlocks: undefined, seed: '42' }]
+    const media = [{ modality: 'image', hash: 'ab', offset: 1, length: 2 }]
+    const made = shape({ prompts: [{ tokenIds: Uint32Array.of(1, 2, 3, 4, 5, 6, 7), media }], cacheSalt: 's' }, 'm', wanted)
+    const root = rootKey('cbor-fnv', '42', 'm')
+    expect(made.prompts[0]?.blocks).toEqual([{ kind: 'cbor-fnv', blockTokens: 2, keys: engineKeys('cbor-fnv', root, Uint32Array.of(1, 2, 3, 4, 5, 6), 2, [['ab', 's'], ['ab'], []]) }])
+    const masked = shape({ prompts: [{ tokenIds: Uint32Array.of(1, 2), media: [] }], cacheSalt: '' }, 'm', wanted, secret)
+    const keys = engineKeys('cbor-fnv', root, Uint32Array.of(1, 2), 2, undefined)
+    maskKeys(keys, maskOf(secret))
+    expect(masked.prompts[0]?.blocks[0]?.keys).toEqual(keys)
   })
 })
