@@ -5,6 +5,7 @@ import type { EndpointDescription } from '../core/endpoint.ts'
 import type { SignalboxError } from '../core/errors.ts'
 import { FILE_BYTES_MAX, FileDiscovery } from '../plugins/discovery/file-discovery/index.ts'
 import type { EndpointInfo } from '../wire/endpoint.ts'
+import type { Input } from '../wire/input.ts'
 
 export interface Discovery {
   /** @throws SignalboxError when the endpoints cannot be had */
@@ -22,9 +23,11 @@ export const discoveryOf = (actor: EngineActor, configuration: CompletedConfigur
     known: actor.engine.view.fleet.present().map((endpoint) => endpoint),
     failed,
     changed: ({ joined, updated, left }) => {
-      for (const id of left) actor.submit({ input: { kind: 'endpointLeft', value: { endpoint: id, incarnation: '', reason: 'no longer in the file' } } })
-      for (const endpoint of updated) actor.submit({ input: { kind: 'endpointUpdated', value: { endpoint: infoOf(endpoint) } } })
-      for (const endpoint of joined) actor.submit({ input: { kind: 'endpointJoined', value: { endpoint: infoOf(endpoint) } } })
+      // What the engine refuses is said; the others come in all the same.
+      const tell = (input: NonNullable<Input['input']>): void => actor.submit({ input }, undefined, failed)
+      for (const id of left) tell({ kind: 'endpointLeft', value: { endpoint: id, incarnation: '', reason: 'no longer in the file' } })
+      for (const endpoint of updated) tell({ kind: 'endpointUpdated', value: { endpoint: infoOf(endpoint) } })
+      for (const endpoint of joined) tell({ kind: 'endpointJoined', value: { endpoint: infoOf(endpoint) } })
     },
   })
 }

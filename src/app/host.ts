@@ -84,9 +84,8 @@ export class EngineHost {
   }
 
   /** Whether new requests should be refused, and why. */
-  refusal(settings: SignalboxSettings): string | undefined {
-    return settings.onJournalFailure === 'refuse' && this.link.state !== 'live' ? 'the journal cannot be written' : undefined
-  }
+  readonly refusal = (settings: SignalboxSettings): string | undefined =>
+    settings.onJournalFailure === 'refuse' && this.link.state !== 'live' ? 'the journal cannot be written' : undefined
 
   /** Stops taking inputs and closes the journal; the records that could not be written. */
   async close(): Promise<number> {

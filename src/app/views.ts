@@ -1,5 +1,6 @@
 import type { AdminOptions, PluginState } from '../adapters/http/admin.ts'
 import type { LiveSources } from '../adapters/prometheus/index.ts'
+import type { Plugin } from '../core/contract.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineHost } from './host.ts'
 import type { Scraping } from './scraping.ts'
@@ -23,7 +24,16 @@ export const endpointRows = (engine: Engine): readonly unknown[] => {
 }
 
 export const pluginStates = (engine: Engine): readonly PluginState[] =>
-  engine.view.pipeline.plugins.map((plugin) => ({ name: plugin.typedName.name, type: plugin.typedName.type, state: plugin.dump?.() }))
+  engine.view.pipeline.plugins.map((plugin) => ({ name: plugin.typedName.name, type: plugin.typedName.type, state: dumped(plugin) }))
+
+/** A plugin that cannot say what it holds does not hide the others. */
+const dumped = (plugin: Plugin): unknown => {
+  try {
+    return plugin.dump?.()
+  } catch (error) {
+    return { error: String(error) }
+  }
+}
 
 /** Drains an endpoint by its id. */
 export const drain = (host: EngineHost): AdminOptions['drain'] => (endpoint) => {
