@@ -30,8 +30,9 @@ export const serveCommand = (): Command =>
     .addHelpText('after', '\nSIGTERM or SIGINT: takes no new requests, lets those in flight end, closes the journal. A second one ends at once.')
     .action((flags: ServeFlags, command: Command) => outcome(async () => {
       const serving = await serveWith(flags, settingsFlags(command.opts()))
+      const told = untilTold(serving)
       process.stdout.write(`serving on http://${addressText(serving.front)}, admin on http://${addressText(serving.admin)}\n`)
-      await untilTold(serving)
+      await told
       return EXIT.right
     }))
 
@@ -45,7 +46,7 @@ export const serveWith = async (flags: ServeFlags, settings: ReadonlyMap<string,
     endpoints: flags.endpoints,
   }))
 
-/** Serves until a signal, then shuts down with grace; a second signal ends the process at once. */
+/** Serves until a signal, then shuts down with grace; a second signal ends the process at once. To be called before anybody is told that it serves. */
 export const untilTold = async (serving: Serving): Promise<void> => {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())

@@ -29,8 +29,9 @@ export const startCommand = (): Command =>
         config: flags.config ?? [START_CONFIGURATION],
         ...(fleet === undefined ? {} : { endpoints: fleet.endpointsFile }),
       }, settings)
+      const told = untilTold(serving)
       process.stdout.write(greeting(serving, fleet))
-      await untilTold(serving)
+      await told
       return EXIT.right
     }))
 
