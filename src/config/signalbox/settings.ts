@@ -6,6 +6,8 @@ import type { JournalKeep, ListenAddress, Objective, SettingKind } from './kinds
 export interface SignalboxSettings {
   readonly listen: ListenAddress
   readonly adminListen: ListenAddress
+  /** Who may see /ui: this machine, everybody who reaches the admin port, nobody. */
+  readonly ui: 'loopback' | 'on' | 'off'
   readonly journal: 'sqlite' | 'memory' | 'nats'
   readonly journalPath: string
   readonly journalKeep: JournalKeep
@@ -84,6 +86,7 @@ const seed: SettingKind<string> = {
 export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<SignalboxSettings[K]> } = {
   listen: setting('listen', address, { host: '127.0.0.1', port: 8080 }, 'where requests come in'),
   adminListen: setting('admin-listen', address, { host: '127.0.0.1', port: 9090 }, 'where metrics, health, decisions and the visualizer are served'),
+  ui: setting('ui', oneOf('loopback', 'on', 'off'), 'loopback', 'who is served the visualizer at /ui: this machine, everybody who reaches the admin port, nobody'),
   journal: setting('journal', oneOf('sqlite', 'memory', 'nats'), 'sqlite', 'where the journal is kept; nats: in JetStream, with the sqlite file as its spool'),
   journalPath: setting('journal-path', textLike('path'), '.signalbox/journal.sqlite', 'file of the sqlite journal'),
   journalKeep: setting('journal-keep', journalKeep, { ms: 86_400_000, bytes: 20e9 }, 'how much journal is kept; whole segments beyond either bound are dropped'),
