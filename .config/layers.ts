@@ -8,6 +8,8 @@ export interface Layer {
   readonly typesOnly?: readonly string[]
   /** The npm packages it may import; none when absent. */
   readonly libraries?: readonly string[] | 'any'
+  /** Whether what it imports is built into the page, so that users of the package install none of it; not when absent. */
+  readonly bundled?: boolean
   /** Whether it may import Node.js' own modules; not when absent. */
   readonly node?: boolean
 }
@@ -39,5 +41,5 @@ export const layers: readonly Layer[] = [
   { folder: 'src/simulation', layers: [core, 'src/wire'], libraries: 'any', node: true },
   { folder: 'src/app', layers: sourceFolders, libraries: 'any', node: true },
   { folder: 'src/cli', layers: [core, 'src/app', 'src/replay', 'src/config', 'src/simulation'], libraries: 'any', node: true },
-  { folder: 'src/visualizer', layers: [...belowReplay, 'src/replay', 'src/config'], libraries: 'any' },
+  { folder: 'src/visualizer', layers: [...belowReplay, 'src/replay', 'src/config'], libraries: 'any', bundled: true },
 ]

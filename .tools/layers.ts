@@ -34,6 +34,8 @@ function faultsOf(module: IModule): readonly string[] {
 }
 
 function faultOf(layer: Layer, from: string, dependency: IDependency): string | undefined {
+  // Made while the page is built, by .tools/page.ts.
+  if (dependency.module.startsWith('virtual:')) return layer.bundled === true ? undefined : 'cannot be resolved'
   if (dependency.coreModule) return layer.node === true ? undefined : `${layer.folder} may not import Node.js modules`
   if (dependency.couldNotResolve) return 'cannot be resolved'
   const library = libraryOf(dependency)
@@ -48,8 +50,8 @@ function faultOf(layer: Layer, from: string, dependency: IDependency): string | 
 }
 
 function libraryFault(layer: Layer, library: string, dependency: IDependency): string | undefined {
-  if (dependency.dependencyTypes.includes('npm-dev')) return `${library} is a development dependency`
-  if (!dependency.dependencyTypes.includes('npm')) return `${library} is not among the dependencies of package.json`
+  if (dependency.dependencyTypes.includes('npm-dev') && layer.bundled !== true) return `${library} is a development dependency`
+  if (!dependency.dependencyTypes.includes('npm') && !dependency.dependencyTypes.includes('npm-dev')) return `${library} is not among the dependencies of package.json`
   if (layer.libraries === 'any' || layer.libraries?.includes(library) === true) return undefined
   return `${layer.folder} may not import the library ${library}`
 }

@@ -1,0 +1,252 @@
+import type { BarData, LaneData } from '../worker/messages.ts'
+import type { Packing } from './packing.ts'
+import type { TimeAxis } from './time-axis.ts'
+
+/** What is seen of the lanes; lengths in pixels of the picture. */
+export interface LaneView {
+  readonly width: number
+  readonly height: number
+  /** Lanes in the order in which they are drawn, by number. */
+  readonly order: readonly number[]
+  readonly laneHeight: number
+  readonly top: number
+  /** Places on the axis at the left and right edge. */
+  readonly left: number
+  readonly right: number
+}
+
+/** Colours as they lie in a picture: 0xAABBGGRR. */
+export interface Palette {
+  readonly ground: number
+  readonly line: number
+  readonly absent: number
+  readonly stale: number
+  readonly unreachable: number
+  readonly bad: number
+  readonly kv: number
+  readonly queue: number
+  readonly chosen: number
+  /** By stage: waiting for the first byte, then serving. */
+  readonly stages: readonly (readonly [waiting: number, serving: number])[]
+}
+
+export interface LanePicture {
+  readonly axis: TimeAxis
+  readonly lanes: readonly LaneData[]
+  readonly bars: BarData
+  readonly packing: Packing
+  readonly chosen: number | undefined
+  /** What bars and spells that still last end at. */
+  readonly now: number
+  /** Largest queue of any lane, for the scale. */
+  readonly waitingMax: number
+}
+
+/** What a picture took; pixels are put on the screen in one call, however many bars there are. */
+export interface Drawn {
+  readonly bars: number
+  /** Lanes drawn as heights of how much was in flight, since their rows would be thinner than a pixel. */
+  readonly dense: number
+}
+
+/** Height of the strip of attributes under a lane; none where the lane is low. */
+export const stripHeight = (laneHeight: number): number => (laneHeight >= 30 ? Math.floor(laneHeight * 0.3) : 0)
+
+const FAILED_FROM = 2
+
+/** Draws all that is seen into a picture. */
+export const rasterize = (pixels: Uint32Array, view: LaneView, picture: LanePicture, palette: Palette): Drawn => {
+  pixels.fill(palette.ground)
+  const raster = new Raster(pixels, view, picture, palette)
+  return raster.draw()
+}
+
+class Raster {
+  private readonly pixels: Uint32Array
+  private readonly view: LaneView
+  private readonly picture: LanePicture
+  private readonly palette: Palette
+  private readonly perPixel: number
+  /** Place in the order, by lane; -1 when it is not on the screen. */
+  private readonly places: Int32Array
+  private readonly columns = new Map<number, Int32Array>()
+
+  constructor(pixels: Uint32Array, view: LaneView, picture: LanePicture, palette: Palette) {
+    this.pixels = pixels
+    this.view = view
+    this.picture = picture
+    this.palette = palette
+    this.perPixel = (view.right - view.left) / view.width
+    this.places = new Int32Array(picture.lanes.length).fill(-1)
+    view.order.forEach((lane, place) => {
+      const y = this.y(place)
+      if (y + view.laneHeight > 0 && y < view.height) this.places[lane] = place
+    })
+  }
+
+  draw(): Drawn {
+    const { view, picture } = this
+    view.order.forEach((lane, place) => {
+      if (this.places[lane] !== place) return
+      this.background(picture.lanes[lane] as LaneData, place)
+    })
+    const bars = this.bars()
+    for (const [lane, counts] of this.columns) this.dense(lane, counts)
+    return { bars, dense: this.columns.size }
+  }
+
+  private y(place: number): number {
+    return Math.floor(place * this.view.laneHeight - this.view.top)
+  }
+
+  private x(us: number): number {
+    return Math.floor((this.picture.axis.place(us) - this.view.left) / this.perPixel)
+  }
+
+  private background(lane: LaneData, place: number): void {
+    const { view, palette } = this
+    const top = this.y(place)
+    const bottom = Math.floor(top + view.laneHeight)
+    this.fill(0, view.width, top, bottom, palette.absent)
+    for (const kind of ['alive', 'draining', 'stale', 'unreachable'] as const) {
+      const colour = kind === 'alive' ? palette.ground : kind === 'unreachable' ? palette.unreachable : palette.stale
+      for (const spell of lane.spells) {
+        if (spell.kind !== kind) continue
+        const from = this.x(spell.from)
+        this.fill(from, Math.max(from + 1, this.x(Number.isNaN(spell.to) ? this.picture.now : spell.to)), top, bottom, colour)
+        // Where one life begins after another.
+        if (kind === 'alive' && from > 0) this.fill(from, from + 1, top, bottom, palette.line)
+      }
+    }
+    const strip = stripHeight(view.laneHeight)
+    if (strip > 0) this.strip(lane, bottom - strip, bottom - 1)
+    if (view.laneHeight >= 6) this.fill(0, view.width, bottom - 1, bottom, palette.line)
+  }
+
+  /** KV use as an area, the queue as a line over it. */
+  private strip(lane: LaneData, top: number, bottom: number): void {
+    const { view, palette, picture } = this
+    const height = bottom - top
+    let sample = -1
+    for (let x = 0; x < view.width; x += 1) {
+      const us = picture.axis.time(view.left + (x + 1) * this.perPixel)
+      if (us > picture.now) break
+      if (sample < 0) sample = lastAtMost(lane.reportedAt, us)
+      while (sample + 1 < lane.reportedAt.length && (lane.reportedAt[sample + 1] as number) <= us) sample += 1
+      if (sample < 0) continue
+      this.fill(x, x + 1, Math.floor(bottom - (lane.kvCache[sample] as number) * height), bottom, palette.kv)
+      const waiting = lane.waiting[sample] as number
+      if (waiting <= 0) continue
+      const y = Math.floor(bottom - (waiting / picture.waitingMax) * (height - 1)) - 1
+      this.fill(x, x + 1, y, y + 2, palette.queue)
+    }
+  }
+
+  private bars(): number {
+    const { view, picture, places } = this
+    const { bars, packing } = picture
+    const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
+    let drawn = 0
+    for (let i = 0; i < bars.lane.length; i += 1) {
+      const lane = bars.lane[i] as number
+      const place = places[lane] as number
+      if (place < 0) continue
+      const to = bars.to[i] as number
+      const from = this.x(bars.from[i] as number)
+      if (from >= view.width) continue
+      const end = Math.max(from + 1, this.x(Number.isNaN(to) ? picture.now : to))
+      if (end <= 0) continue
+      drawn += 1
+      const rows = packing.rows[lane] as number
+      if (rows > inner) {
+        this.count(lane, Math.max(0, from), Math.min(view.width, end))
+        continue
+      }
+      const height = Math.min(12, inner / rows)
+      const top = this.y(place) + 1 + Math.floor((packing.row[i] as number) * height)
+      this.bar(i, from, end, top, Math.max(top + 1, Math.floor(top + height - (height >= 4 ? 1 : 0))))
+    }
+    return drawn
+  }
+
+  private bar(i: number, from: number, end: number, top: number, bottom: number): void {
+    const { bars, chosen } = this.picture
+    const { palette } = this
+    const [waiting, serving] = palette.stages[bars.stage[i] as number] ?? [palette.line, palette.line]
+    const first = bars.firstByte[i] as number
+    const turn = Number.isNaN(first) ? end : this.x(first)
+    this.fill(from, Math.min(end, turn), top, bottom, waiting)
+    this.fill(Math.max(from, turn), end, top, bottom, serving)
+    if ((bars.outcome[i] as number) >= FAILED_FROM) this.fill(Math.max(from, end - 3), end, top, bottom, palette.bad)
+    if (chosen !== undefined && bars.request[i] === chosen) {
+      this.fill(from, end, top, top + 1, palette.chosen)
+      this.fill(from, end, bottom - 1, bottom, palette.chosen)
+      this.fill(from, from + 1, top, bottom, palette.chosen)
+      this.fill(end - 1, end, top, bottom, palette.chosen)
+    }
+  }
+
+  private count(lane: number, from: number, end: number): void {
+    let counts = this.columns.get(lane)
+    if (counts === undefined) {
+      counts = new Int32Array(this.view.width + 1)
+      this.columns.set(lane, counts)
+    }
+    counts[from] = (counts[from] as number) + 1
+    counts[end] = (counts[end] as number) - 1
+  }
+
+  private dense(lane: number, counts: Int32Array): void {
+    const { view, picture, palette } = this
+    const rows = Math.max(1, picture.packing.rows[lane] as number)
+    const top = this.y(this.places[lane] as number)
+    const bottom = top + Math.max(1, Math.floor(view.laneHeight - stripHeight(view.laneHeight)) - (view.laneHeight >= 6 ? 1 : 0))
+    let inFlight = 0
+    for (let x = 0; x < view.width; x += 1) {
+      inFlight += counts[x] as number
+      if (inFlight === 0) continue
+      const height = Math.max(1, Math.round((inFlight / rows) * (bottom - top)))
+      this.fill(x, x + 1, bottom - height, bottom, palette.stages[0]?.[1] ?? palette.line)
+    }
+  }
+
+  private fill(left: number, right: number, top: number, bottom: number, colour: number): void {
+    const { width, height } = this.view
+    const from = Math.max(0, left)
+    const to = Math.min(width, right)
+    if (from >= to) return
+    for (let y = Math.max(0, top); y < Math.min(height, bottom); y += 1) this.pixels.fill(colour, y * width + from, y * width + to)
+  }
+}
+
+const lastAtMost = (values: Float64Array, value: number): number => {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((values[middle] as number) <= value) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** The bar under a point of the picture; undefined where there is none. */
+export const barAt = (view: LaneView, picture: LanePicture, x: number, y: number): number | undefined => {
+  const lane = view.order[Math.floor((y + view.top) / view.laneHeight)]
+  if (lane === undefined) return undefined
+  const { bars, packing, axis } = picture
+  const perPixel = (view.right - view.left) / view.width
+  const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
+  const rows = packing.rows[lane] as number
+  const height = Math.min(12, inner / rows)
+  const within = y + view.top - Math.floor((y + view.top) / view.laneHeight) * view.laneHeight - 1
+  for (let i = bars.lane.length - 1; i >= 0; i -= 1) {
+    if (bars.lane[i] !== lane) continue
+    const to = bars.to[i] as number
+    const from = (axis.place(bars.from[i] as number) - view.left) / perPixel
+    const end = Math.max(from + 2, (axis.place(Number.isNaN(to) ? picture.now : to) - view.left) / perPixel)
+    if (x < from || x > end) continue
+    if (rows > inner || Math.floor(within / height) === packing.row[i]) return i
+  }
+  return undefined
+}

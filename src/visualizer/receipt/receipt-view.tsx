@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { clamp } from '../../replay/sentence.ts'
+import type { Flip } from '../../replay/flip/flip.ts'
+import type { ProfileReceipt, Receipt } from '../../wire/decision.ts'
+import { client, failure, goTo } from '../state/store.ts'
+import { durationText, scoreText } from '../state/text.ts'
+import { candidateRows } from './candidates.ts'
+import type { CandidateRow } from './candidates.ts'
+
+const ROWS_FIRST = 12
+
+/** Why a request went where it did: one sentence, then the whole table. */
+export const ReceiptView = ({ receipt, sentence, bare }: { receipt: Receipt; sentence: string; bare?: boolean }): JSX.Element => (
+  <section class="stack" aria-label={`Receipt of attempt ${receipt.attempt}`}>
+    <p class="sentence" style={{ margin: 0 }}>{sentence}</p>
+    <div class="row small quiet">
+      <button type="button" class="plain" onClick={() => goTo(receipt.position)}>position {receipt.position}</button>
+      <span>attempt {receipt.attempt}</span>
+      {receipt.decision?.decisionType === '' ? null : <span class="chip good">{receipt.decision?.decisionType}</span>}
+      {receipt.excluded.length === 0 ? null : <span>tried before: {receipt.excluded.join(', ')}</span>}
+    </div>
+    {receipt.deciders.map((decider) => <div key={decider.plugin} class="small"><span class={decider.runs ? 'chip good' : 'chip'}>{decider.plugin}: {decider.runs ? 'yes' : 'no'}</span> {decider.reason}</div>)}
+    {receipt.notes.map((note) => <div key={note} class="small warn">{note}</div>)}
+    {receipt.profiles.map((profile) => <ProfileTable key={`${profile.profile}${profile.stage}`} profile={profile} />)}
+    {bare === true ? null : <Flips position={receipt.position} request={receipt.request} />}
+  </section>
+)
+
+const ProfileTable = ({ profile }: { profile: ProfileReceipt }): JSX.Element => {
+  const all = useSignal(false)
+  const rows = candidateRows(profile)
+  const shown = all.value ? rows : rows.slice(0, ROWS_FIRST)
+  const { decision } = profile
+  return (
+    <div class="stack" style={{ gap: '4px' }}>
+      <h3>{profile.stage} <span class="quiet small">profile {profile.profile}, {profile.candidates.length} candidates</span></h3>
+      {decision === undefined || decision.error === '' ? null : <div class="bad small">{decision.error}</div>}
+      <div class="scroll" tabIndex={0} role="group" aria-label={`Candidates of ${profile.profile}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">endpoint</th>
+              {profile.scorers.map(({ plugin, weight }) => <th scope="col" key={plugin} class="number" title={`${plugin}, weight ${weight}`}>{plugin.replace(/-scorer$/, '')} ×{scoreText(weight)}</th>)}
+              <th scope="col" class="number">total</th>
+              <th scope="col" class="number">metrics</th>
+            </tr>
+          </thead>
+          <tbody>{shown.map((row) => <Candidate key={row.id} row={row} scorers={profile.scorers.length} />)}</tbody>
+        </table>
+      </div>
+      {rows.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {rows.length - shown.length} more</button> : null}
+      {decision === undefined || decision.picks.length === 0 ? null : (
+        <div class="small quiet">
+          {profile.picker}: margin {scoreText(decision.margin)}{decision.runnerUp === '' ? '' : ` over ${decision.runnerUp}`}, {decision.ties} with the best total, {decision.draws.length === 0 ? 'nothing drawn' : `drawn ${decision.draws.map(scoreText).join(', ')}`}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const Candidate = ({ row, scorers }: { row: CandidateRow; scorers: number }): JSX.Element => {
+  if (row.removedBy !== undefined) {
+    return (
+      <tr class="out">
+        <td class="name">{row.id}</td>
+        <td colSpan={scorers + 2} class="small">out: {row.removedBy}</td>
+      </tr>
+    )
+  }
+  return (
+    <tr class={row.picked ? 'chosen' : ''}>
+      <td class="name">{row.picked ? '▸ ' : ''}{row.id}{row.runnerUp ? <span class="quiet small"> runner-up</span> : null}</td>
+      {row.raw.map((raw, i) => <td key={i} class="number" title={`raw ${raw}`}>{scoreText(clamp(raw))}<span class="quiet"> → {scoreText(row.weighted[i] ?? 0)}</span></td>)}
+      <td class="number"><strong>{scoreText(row.total)}</strong></td>
+      <td class="number quiet">{row.ageUs < 0 ? 'never' : durationText(row.ageUs)}</td>
+    </tr>
+  )
+}
+
+const Flips = ({ position, request }: { position: number; request: number }): JSX.Element => {
+  const found = useSignal<readonly Flip[] | undefined>(undefined)
+  const busy = useSignal(false)
+  const ask = (): void => {
+    busy.value = true
+    client.ask('flips', position, request).then((flips) => {
+      found.value = flips
+    }).catch((error: unknown) => {
+      failure.value = String(error)
+    }).finally(() => {
+      busy.value = false
+    })
+  }
+  if (found.value === undefined) return <div><button type="button" onClick={ask} disabled={busy.value}>{busy.value ? 'Trying…' : 'What would have changed it?'}</button></div>
+  return <FlipTable flips={found.value} />
+}
+
+const FlipTable = ({ flips }: { flips: readonly Flip[] }): JSX.Element => {
+  const flipping = flips.filter(({ to }) => to !== undefined)
+  const none = flips.length - flipping.length
+  return (
+    <div class="stack" style={{ gap: '4px' }}>
+      <h3>What would have changed it</h3>
+      <table>
+        <thead><tr><th scope="col">change</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th><th scope="col" class="number">by</th><th scope="col">then picks</th></tr></thead>
+        <tbody>
+          {flipping.map((flip) => (
+            <tr key={`${flip.profile}${flip.kind}${flip.name}${flip.endpoint}`}>
+              <td>{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small">{flip.endpoint === '' ? flip.profile : flip.endpoint}</span></td>
+              <td class="number">{scoreText(flip.from)}</td>
+              <td class="number">{scoreText(flip.to ?? 0)}</td>
+              <td class="number">{Math.round(flip.relative * 1000) / 10} %</td>
+              <td>{flip.picks === '' ? 'nobody' : flip.picks}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="small quiet">{flipping.length === 0 ? 'None: ' : ''}{none} of {flips.length} weights and attributes change nothing within 64 times their size. Each value was tried by running the profile again, draws held.</div>
+    </div>
+  )
+}

@@ -1,0 +1,179 @@
+import { batch, computed, effect, signal } from '@preact/signals'
+import type { ReadonlySignal, Signal } from '@preact/signals'
+import { MARKS } from '../../replay/timeline/timeline.ts'
+import type { Look, Source, Story } from '../worker/messages.ts'
+import { Client } from './client.ts'
+import { linkTo, placeOf } from './link.ts'
+import type { View } from './link.ts'
+import { nextWhere } from './search.ts'
+
+const place = placeOf(location.hash)
+
+export const story: Signal<Story | undefined> = signal(undefined)
+export const view: Signal<View> = signal(place.view)
+/** Position of the record at the cursor. */
+export const at: Signal<number> = signal(place.at ?? 0)
+/** Whether the cursor stays at the newest record. */
+export const following: Signal<boolean> = signal(place.at === undefined)
+export const chosen: Signal<number | undefined> = signal(place.request)
+/** Stretch of time shown; undefined for all of it. */
+export const span: Signal<readonly [number, number] | undefined> = signal(place.span)
+export const collapseIdle: Signal<boolean> = signal(false)
+export const helpShown: Signal<boolean> = signal(false)
+export const progress: Signal<{ readonly done: number; readonly total: number } | undefined> = signal(undefined)
+export const failure: Signal<string> = signal('')
+export const look: Signal<Look | undefined> = signal(undefined)
+export const theme: Signal<'auto' | 'light' | 'dark'> = signal(storedTheme())
+
+export const client: Client = new Client((done, total) => {
+  progress.value = { done, total }
+})
+
+export const lastPosition: ReadonlySignal<number> = computed(() => story.value?.info.lastPosition ?? 0)
+export const firstPosition: ReadonlySignal<number> = computed(() => story.value?.info.firstPosition ?? 1)
+
+function storedTheme(): 'auto' | 'light' | 'dark' {
+  const stored = localStorage.getItem('signalbox-theme')
+  return stored === 'light' || stored === 'dark' ? stored : 'auto'
+}
+
+/** Opens a journal; a link's position is kept where the journal holds it. */
+export const open = async (source: Source): Promise<void> => {
+  progress.value = { done: 0, total: 1 }
+  failure.value = ''
+  try {
+    const opened = await client.ask('open', source)
+    batch(() => {
+      story.value = opened
+      if (opened.info.divergence !== undefined && place.at === undefined) goTo(opened.info.divergence.position, 'records')
+      else if (following.value || at.value === 0) at.value = opened.info.lastPosition
+      else at.value = Math.min(Math.max(at.value, opened.info.firstPosition), opened.info.lastPosition)
+    })
+    if (opened.info.live) void tail()
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error)
+  } finally {
+    progress.value = undefined
+  }
+}
+
+/** Between two questions after new records; the page asks no more while nobody sees it. */
+const TAIL_MS = 500
+
+const tail = async (): Promise<void> => {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, TAIL_MS))
+    if (document.hidden) await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
+    try {
+      const newer = await client.ask('pull')
+      progress.value = undefined
+      failure.value = ''
+      if (newer === undefined) continue
+      batch(() => {
+        story.value = newer
+        if (following.value) at.value = newer.info.lastPosition
+      })
+    } catch (error) {
+      failure.value = `the engine does not answer: ${error instanceof Error ? error.message : String(error)}`
+    }
+  }
+}
+
+/** Moves the cursor, and stops following. */
+export const goTo = (position: number, to?: View): void => {
+  batch(() => {
+    following.value = position >= lastPosition.value && story.value?.info.live === true
+    at.value = Math.min(Math.max(position, firstPosition.value), lastPosition.value)
+    if (to !== undefined) view.value = to
+  })
+}
+
+export const choose = (request: number | undefined): void => {
+  chosen.value = request
+}
+
+/** Moves to the next record (or the one before) that is remarkable for something. */
+export const goToMark = (mark: keyof typeof MARKS, direction: 1 | -1): void => {
+  const records = story.value?.records
+  if (records === undefined) return
+  const found = nextWhere(records.marks.length, at.value - records.first, direction, (i) => ((records.marks[i] as number) & MARKS[mark]) !== 0)
+  if (found !== undefined) goTo(records.first + found)
+}
+
+/** Moves to the next arrival, or the one before. */
+export const goToArrival = (direction: 1 | -1): void => {
+  const records = story.value?.records
+  if (records === undefined) return
+  const found = nextWhere(records.request.length, at.value - records.first, direction, (i) => records.request[i] === records.first + i)
+  if (found === undefined) return
+  goTo(records.first + found)
+  choose(records.first + found)
+}
+
+/** Moves to the next record about the chosen request, or the one before: each is a step of its machine. */
+export const goToStep = (direction: 1 | -1): void => {
+  const records = story.value?.records
+  const request = chosen.value
+  if (records === undefined || request === undefined) return
+  const found = nextWhere(records.request.length, at.value - records.first, direction, (i) => records.request[i] === request)
+  if (found !== undefined) goTo(records.first + found)
+}
+
+/** Moves to the next arrival whose first token took longer than nine in ten. */
+export const goToSlow = (direction: 1 | -1): void => {
+  const requests = story.value?.requests
+  if (requests === undefined) return
+  const waits = requests.key.map((_, i) => (requests.firstByteAt[i] as number) - (requests.receivedAt[i] as number))
+  const sorted = waits.filter((each) => !Number.isNaN(each)).sort()
+  const slow = sorted[Math.floor(sorted.length * 0.9)] ?? Infinity
+  const places = [...requests.key].map((key, i) => ({ key, slow: (waits[i] as number) >= slow })).filter((each) => each.slow)
+  const next = direction > 0 ? places.find(({ key }) => key > at.value) : places.findLast(({ key }) => key < at.value)
+  if (next === undefined) return
+  goTo(next.key)
+  choose(next.key)
+}
+
+let looking = false
+let wanted = 0
+
+/** Asks for the engine at the cursor; while an answer is awaited only the newest wish is kept. */
+const lookAt = async (position: number): Promise<void> => {
+  wanted = position
+  if (looking) return
+  looking = true
+  try {
+    for (let asked = -1; asked !== wanted;) {
+      asked = wanted
+      look.value = await client.ask('look', asked)
+    }
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error)
+  } finally {
+    looking = false
+  }
+}
+
+effect(() => {
+  if (story.value !== undefined && at.value > 0) void lookAt(at.value)
+})
+
+effect(() => {
+  const link = linkTo({ view: view.value, at: following.value ? undefined : at.value, request: chosen.value, span: span.value })
+  if (story.value !== undefined && location.hash !== link) history.replaceState(null, '', link)
+})
+
+effect(() => {
+  if (theme.value === 'auto') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme.value
+  localStorage.setItem('signalbox-theme', theme.value)
+})
+
+addEventListener('hashchange', () => {
+  const to = placeOf(location.hash)
+  batch(() => {
+    view.value = to.view
+    chosen.value = to.request
+    span.value = to.span
+    if (to.at !== undefined) goTo(to.at)
+  })
+})

@@ -1,0 +1,71 @@
+import { engineAt, encodeState } from '../../replay/engine-at.ts'
+import type { Travel } from '../../replay/travel/travel.ts'
+import type { ActorLook, StepRow } from './messages.ts'
+
+/** Steps shown. */
+const STEPS_MAX = 60
+
+/** What one actor of a machine is doing at a position, and how often each edge was taken until then. */
+export const actorLook = (travel: Travel, machine: 'request' | 'endpoint', actor: number | string, position: number): ActorLook => {
+  const engine = travel.seek(position)
+  const { view } = engine
+  const endpoint = typeof actor === 'string' ? view.fleet.get(actor) : undefined
+  const request = typeof actor === 'number' ? view.requests.get(actor) : undefined
+  const key = typeof actor === 'number' ? actor : (endpoint?.endpoint.life ?? 0)
+  const state = machine === 'request'
+    ? (request === undefined ? lastState(travel, 0, key, position) : (view.requestMachine.states[request.state] ?? ''))
+    : (endpoint === undefined ? '' : (view.endpointMachine.states[endpoint.state] ?? ''))
+  const timer = (request ?? endpoint)?.timer
+  const steps = stepsOf(travel, machine === 'request' ? 0 : 1, key, position)
+  return {
+    label: machine === 'request' ? (request?.id ?? `request ${key}`) : String(actor),
+    active: state === '' ? [] : state.split('|'),
+    steps: steps.rows,
+    taken: steps.rows.filter((step) => step.position === engine.position).map(({ edge }) => edge),
+    refusedBy: refusals(travel, machine, key, engine.position),
+    timers: timer === undefined || timer.index < 0 ? [] : [{ name: timer.name, inMs: (timer.deadline - engine.at) / 1000 }],
+    heat: steps.heat,
+  }
+}
+
+/** A request that is over is in its final state for ever. */
+const lastState = (travel: Travel, machine: number, actor: number, until: number): string => {
+  const log = travel.timeline.transitions
+  for (let i = log.position.lastAtMost(until); i >= 0; i -= 1) {
+    if (log.machine.at(i) === machine && log.actor.at(i) === actor) return log.states.list[log.to.at(i)] ?? ''
+  }
+  return ''
+}
+
+const stepsOf = (travel: Travel, machine: number, actor: number, until: number): { readonly rows: StepRow[]; readonly heat: Readonly<Record<string, number>> } => {
+  const log = travel.timeline.transitions
+  const counts = new Float64Array(log.edges.list.length)
+  const rows: StepRow[] = []
+  const end = log.position.lastAtMost(until)
+  for (let i = 0; i <= end; i += 1) if (log.machine.at(i) === machine) counts[log.edge.at(i)] = (counts[log.edge.at(i)] as number) + 1
+  for (let i = end; i >= 0 && rows.length < STEPS_MAX; i -= 1) {
+    if (log.machine.at(i) !== machine || log.actor.at(i) !== actor) continue
+    rows.push({ position: log.position.at(i), edge: log.edges.list[log.edge.at(i)] ?? '', from: log.states.list[log.from.at(i)] ?? '', to: log.states.list[log.to.at(i)] ?? '' })
+  }
+  const heat: Record<string, number> = {}
+  log.edges.list.forEach((edge, i) => {
+    if ((counts[i] as number) > 0) heat[edge] = counts[i] as number
+  })
+  return { rows, heat }
+}
+
+/** The guards that said no to this actor while the record at the position was taken: it is done once more, watched. */
+const refusals = (travel: Travel, machine: 'request' | 'endpoint', key: number, position: number): string[] => {
+  if (position <= travel.start.position) return []
+  const refused = new Set<string>()
+  const note = (actor: number, name: string, passed: boolean): void => {
+    if (actor === key && !passed) refused.add(name)
+  }
+  const watch = machine === 'request'
+    ? { request: { guard: (actor: { readonly key: number }, name: string, passed: boolean) => note(actor.key, name, passed) } }
+    : { endpoint: { guard: (actor: { readonly endpoint: { readonly life: number } }, name: string, passed: boolean) => note(actor.endpoint.life, name, passed) } }
+  const record = travel.record(position)
+  const engine = engineAt({ ...travel.plainOptions, watch }, encodeState(travel.seek(position - 1)))
+  engine.step(record.input ?? { input: undefined }, record.atUs)
+  return [...refused]
+}
