@@ -24,6 +24,7 @@ import { Broker } from './nats/broker.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
+import { mountLivePage } from './ui/live-page.ts'
 import { VERSION } from './version.ts'
 import { drain, endpointRows, liveSources, pluginStates } from './views.ts'
 
@@ -136,6 +137,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   const front = await door.listen()
   started.push(() => door.close(settings.drainTimeoutMs))
   const admin = adminOf(settings, host, metrics, log)
+  started.push(mountLivePage(admin, settings))
   const adminAddress = await admin.listen()
   started.push(() => admin.close())
   log.info({ front: addressText(front), admin: addressText(adminAddress), endpoints: actor.engine.view.fleet.present().length, version: VERSION }, 'serving')

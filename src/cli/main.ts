@@ -20,9 +20,11 @@ const COMMANDS: readonly Entry[] = [
   { name: 'play', description: 'send a recorded trace to a front door and report', load: async () => (await import('./play.ts')).playCommand() },
   { name: 'check-config', description: 'check configuration files and show what they amount to', load: async () => (await import('./check-config.ts')).checkConfigCommand() },
   { name: 'replay', description: 'decide every record of a journal again and compare', load: async () => (await import('./replay.ts')).replayCommand() },
+  { name: 'fork', description: 'decide recorded inputs again under another configuration', load: async () => (await import('./fork.ts')).forkCommand() },
   { name: 'explain', description: 'say why a request went where it did', load: async () => (await import('./explain.ts')).explainCommand() },
   { name: 'journal', description: 'look into a journal, export, verify and prune it', load: async () => (await import('./journal.ts')).journalCommand() },
   { name: 'endpoint', description: 'list and drain the endpoints of a running engine', load: async () => (await import('./endpoint.ts')).endpointCommand() },
+  { name: 'viz', description: 'see a journal or a running engine in the browser', load: async () => (await import('./viz.ts')).vizCommand() },
   { name: 'machine', description: 'print the state machines for other tools', load: async () => (await import('./machine.ts')).machineCommand() },
 ]
 

@@ -42,12 +42,18 @@ export interface AdminReply {
   readonly status: number
   readonly contentType: string
   readonly text: string
+  /** In place of the text. */
+  readonly bytes?: Uint8Array
+  /** Further headers, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface AdminRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  /** Whether it comes from this machine. */
+  readonly loopback: boolean
   /** The body as JSON; undefined when there is none. */
   readonly body: unknown
 }
@@ -71,6 +77,7 @@ export class AdminServer {
   readonly #options: AdminOptions
   readonly #server: Server
   readonly #routes = new Map<string, Map<string, AdminRoute>>()
+  readonly #folders = new Map<string, AdminRoute>()
 
   constructor(options: AdminOptions) {
     this.#options = options
@@ -85,6 +92,11 @@ export class AdminServer {
     const byMethod = this.#routes.get(path) ?? new Map<string, AdminRoute>()
     byMethod.set(method, route)
     this.#routes.set(path, byMethod)
+  }
+
+  /** Adds a GET route for every path that begins with a prefix and has none of its own. */
+  mountUnder(prefix: string, route: AdminRoute): void {
+    this.#folders.set(prefix, route)
   }
 
   /** Starts listening. Throws SignalboxError port-in-use. */
@@ -117,22 +129,27 @@ export class AdminServer {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const path = pathOf(request.url ?? '/')
-    const byMethod = this.#routes.get(path)
+    const byMethod = this.#routes.get(path) ?? this.#folderOf(path)
     const asked = request.method ?? 'GET'
     const method = asked === 'HEAD' ? 'GET' : asked
     const route = byMethod?.get(method)
     if (byMethod === undefined) send(response, problem(404, `unknown path ${path}`))
     else if (route === undefined) send(response, problem(405, `${asked} is not allowed on ${path}`), [...byMethod.keys()].join(', '))
-    else if (method === 'GET') this.#answer(response, route, { method, path, query: queryOf(request), body: undefined })
+    else if (method === 'GET') this.#answer(response, route, { method, path, query: queryOf(request), loopback: isLoopback(request), body: undefined })
     else if (announcesTooMuch(request.headers['content-length'], BODY_BYTES_MAX)) send(response, problem(413, 'the body is too large'))
     else {
       readBody(request, BODY_BYTES_MAX, (result) => {
         if (result === 'left') return
         const body = result === 'too-large' ? undefined : parsedBody(result)
         if (body === undefined) send(response, problem(result === 'too-large' ? 413 : 400, 'the body is not JSON of at most 64 KiB'))
-        else this.#answer(response, route, { method, path, query: queryOf(request), body: body.value })
+        else this.#answer(response, route, { method, path, query: queryOf(request), loopback: isLoopback(request), body: body.value })
       })
     }
+  }
+
+  #folderOf(path: string): Map<string, AdminRoute> | undefined {
+    for (const [prefix, route] of this.#folders) if (path.startsWith(prefix)) return new Map([['GET', route]])
+    return undefined
   }
 
   #answer(response: ServerResponse, route: AdminRoute, request: AdminRequest): void {
@@ -169,15 +186,17 @@ const parsedBody = (bytes: Buffer): { readonly value: unknown } | undefined => {
   }
 }
 
+const isLoopback = ({ socket }: IncomingMessage): boolean => /^(?:::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+
 const queryOf = (request: IncomingMessage): URLSearchParams => {
   const url = request.url ?? ''
   const at = url.indexOf('?')
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
 }
 
-const send = (response: ServerResponse, { status, contentType, text }: AdminReply, allow = ''): void => {
-  const headers = ['content-type', contentType, 'content-length', String(Buffer.byteLength(text))]
+const send = (response: ServerResponse, { status, contentType, text, bytes, headers: more = {} }: AdminReply, allow = ''): void => {
+  const headers = ['content-type', contentType, 'content-length', String(bytes?.length ?? Buffer.byteLength(text)), ...Object.entries(more).flat()]
   if (allow !== '') headers.push('allow', allow)
   response.writeHead(status, headers)
-  response.end(text)
+  response.end(bytes ?? text)
 }
