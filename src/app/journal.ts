@@ -8,6 +8,7 @@ import type { EngineOptions } from '../engine/context.ts'
 import type { JournalEvents, JournalLink } from '../journal/port.ts'
 import { finish, recover } from '../replay/index.ts'
 import type { Record as JournalRecord } from '../wire/journal.ts'
+import { openNatsJournal } from './nats/journal.ts'
 
 /** A journal that is open for writing, and the engine that it leads to. */
 export interface OpenedJournal {
@@ -22,6 +23,11 @@ export interface OpenedJournal {
 export const openJournal = async (settings: SignalboxSettings, options: EngineOptions, plugins: readonly string[], events: JournalEvents): Promise<OpenedJournal> => {
   if (settings.journal === 'memory') return inMemory(options)
   mkdirSync(dirname(settings.journalPath), { recursive: true })
+  if (settings.journal === 'nats') return openNatsJournal(settings, events, (own) => openFile(settings, options, plugins, own))
+  return openFile(settings, options, plugins, events)
+}
+
+const openFile = async (settings: SignalboxSettings, options: EngineOptions, plugins: readonly string[], events: JournalEvents): Promise<OpenedJournal> => {
   const writer = await JournalWriter.open({
     path: settings.journalPath,
     durability: settings.durability,
