@@ -64,6 +64,11 @@ export class PrefixTable {
     }
   }
 
+  /** Forgets a pod: a new life of it holds nothing. */
+  forgetPod(pod: string): void {
+    for (const [, holders] of this.store.all()) for (const pods of holders.values()) pods.delete(pod)
+  }
+
   /** Removes what is too old, at most once in each interval. */
   sweepAt(now: number): void {
     if (now - this.sweptAt < this.sweepInterval) return

@@ -22,7 +22,7 @@ export interface Loaded extends LoadedConfiguration {
 /** Reads and completes the configuration that flags and files give. Throws AggregateConfigurationError or SignalboxError. */
 export const load = async ({ files, flags, pluginModules, allowExperimental, endpoints }: Sources): Promise<Loaded> => {
   const userTypes = await importPluginTypes(pluginModules)
-  const loaded = loadConfiguration({ texts: readConfigurationFiles(files), flags, pluginTypes: [...pluginTypes, ...userTypes], knownTypes: KNOWN_TYPES, allowExperimental })
+  const loaded = loadConfiguration({ texts: readConfigurationFiles(files), flags, pluginTypes: [...pluginTypes, ...userTypes], knownTypes: KNOWN_TYPES, environment: process.env, allowExperimental })
   const completed = endpoints === undefined ? loaded.completed : withEndpointsFile(loaded.completed, endpoints)
   return { ...loaded, completed, userTypes, pluginModules }
 }

@@ -1,3 +1,4 @@
+import { routingKeys, routingTextOf, ROUTING_TOKENS } from '../aibrix/index.ts'
 import type { Prepared, Preparation, ReceivedHeaders, Refusal } from '../adapters/http/preparation.ts'
 import { resolveParser } from '../core/body.ts'
 import type { ParsedRequest, Parser } from '../core/body.ts'
@@ -6,6 +7,7 @@ import type { WantedKeys } from '../core/shape.ts'
 import { untokenized } from '../core/shape.ts'
 import type { Plugin } from '../core/contract.ts'
 import { TokenProducer } from '../plugins/producer/token-producer/index.ts'
+import { cl100k } from './cl100k.ts'
 import { emptyRequestShape } from '../wire/request.ts'
 import type { RequestShape } from '../wire/request.ts'
 
@@ -17,6 +19,8 @@ export interface PreparationParts {
   /** Block keys that the engine wants of the next request. */
   wanted(): readonly WantedKeys[]
   readonly secret: Uint8Array | undefined
+  /** Why a body cannot be taken although its parser read it; undefined where it can. */
+  refuses?(body: Uint8Array): string | undefined
 }
 
 /** The parsers among the plugins, in the order of the configuration. */
@@ -46,18 +50,30 @@ const prepare = (parts: PreparationParts, path: string, headers: ReceivedHeaders
     return { kind: 'refused', status: error.denial.status, code: error.denial.code, message: error.denial.message, param: null }
   }
   const { api, model, rewritable, streaming, maxOutputTokens } = parsed
+  const refusal = parsed.body.kind === 'raw' ? undefined : parts.refuses?.(body)
+  if (refusal !== undefined) return { kind: 'refused', status: 400, code: 'BadRequest', message: refusal, param: null }
   return {
     kind: 'prepared',
     api, model, rewritable, streaming, maxOutputTokens,
     parser: parser.typedName.name,
-    shape: shapeOf(parts, parsed, headers),
+    shape: shapeOf(parts, parsed, headers, body),
   }
 }
 
-const shapeOf = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders): RequestShape => {
+const shapeOf = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders, body: Uint8Array): RequestShape => {
   if (parsed.body.kind === 'raw') return emptyRequestShape()
-  const shape = parts.tokens?.shape(parsed, headers, targetModel(parsed, headers), parts.wanted(), parts.secret) ?? untokenized('no token producer is configured')
-  return shape as RequestShape
+  const wanted = parts.wanted()
+  const shape = parts.tokens?.shape(parsed, headers, targetModel(parsed, headers), wanted, parts.secret) ?? untokenized('no token producer is configured')
+  return withRoutingKeys(parts, shape as RequestShape, wanted, parsed, body)
+}
+
+/** The keys of the routing text belong to the first prompt: AIBrix's router knows of one. */
+const withRoutingKeys = (parts: PreparationParts, shape: RequestShape, wanted: readonly WantedKeys[], parsed: ParsedRequest, body: Uint8Array): RequestShape => {
+  const [first, ...others] = shape.prompts
+  if (first === undefined || !wanted.some(({ kind }) => kind.startsWith('aibrix/') || kind === ROUTING_TOKENS)) return shape
+  const text = routingTextOf(parsed.body.kind, new TextDecoder().decode(body))
+  const blocks = routingKeys(text, wanted, cl100k, parts.secret)
+  return { ...shape, prompts: [{ ...first, blocks: [...first.blocks, ...blocks] }, ...others] }
 }
 
 /** Block keys are of the model that the endpoint sees. */

@@ -31,6 +31,7 @@ export const checkConfiguration = async (request: CheckRequest): Promise<CheckRe
       texts: readConfigurationFiles(request.files),
       pluginTypes: [...pluginTypes, ...own],
       knownTypes: KNOWN_TYPES,
+      environment: process.env,
       allowExperimental: request.allowExperimental,
     })
     const warnings = loaded.warnings.map((warning) => `warning: ${warningText(warning)}\n`).join('')

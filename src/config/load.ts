@@ -1,3 +1,4 @@
+import { completeAibrix } from './aibrix/completion.ts'
 import type { CompletedConfiguration } from '../core/configuration.ts'
 import type { PluginType } from '../core/contract.ts'
 import { didYouMean } from '../core/nearest.ts'
@@ -26,6 +27,8 @@ export interface ConfigurationInput {
   readonly knownTypes?: Iterable<string>
   /** Settings given as flags, by name without dashes; they win over the texts. */
   readonly flags?: ReadonlyMap<string, string>
+  /** Environment variables that are defaults of parameters; none when absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
   /** Allows plugin types that are alpha. */
   readonly allowExperimental?: boolean
 }
@@ -57,7 +60,8 @@ export const loadConfiguration = (input: ConfigurationInput): LoadedConfiguratio
     allowExperimental: input.allowExperimental ?? false,
   }
   const completion = completeEndpointPicker(document, list, engineSettings(settings), problems)
-  return { ...completion, settings, warnings: problems.warnings }
+  const completed = completeAibrix(completion.completed, settings, input.environment ?? {}, problems)
+  return { ...completion, completed, settings, warnings: problems.warnings }
 }
 
 const typesByName = (pluginTypes: readonly PluginType[], problems: Problems): ReadonlyMap<string, PluginType> => {

@@ -104,6 +104,8 @@ export interface ProfileHandler extends Plugin {
    */
   choose?(request: Request, offered: (profile: string) => readonly Endpoint[]): JointChoice
   processResults(request: Request, results: ProfileResults): SchedulingResult
+  /** As a producer's `wants`. */
+  wants?(candidates: readonly Endpoint[]): readonly WantedKeys[]
   /** decode-only, prefill-decode, encode-decode or encode-prefill-decode; '' where it has no such notion. */
   decisionType?(result: SchedulingResult): string
 }

@@ -92,7 +92,8 @@ export class Engine {
   /** The block keys that front doors should compute for the next request. */
   wanted(): readonly WantedKeys[] {
     const candidates = this.context.fleet.candidates()
-    return this.context.pipeline.producers.flatMap((producer) => callHook(this.context, producer, 'Wants', () => producer.wants?.(candidates), undefined) ?? [])
+    const { producers, handler } = this.context.pipeline
+    return [...producers, handler].flatMap((producer) => callHook(this.context, producer, 'Wants', () => producer.wants?.(candidates), undefined) ?? [])
   }
 
   /** Receipts of the decisions of one record, while they are in memory. */

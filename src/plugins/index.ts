@@ -26,10 +26,12 @@ import { vllmhttpParser } from './parser/vllmhttp-parser/index.ts'
 import { maxScorePicker } from './picker/max-score-picker/index.ts'
 import { randomPicker } from './picker/random-picker/index.ts'
 import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
+import { aibrixMetricsProducer } from './producer/aibrix-metrics-producer/index.ts'
 import { approxPrefixCacheProducer, multiclusterApproxPrefixCacheProducer } from './producer/approx-prefix-cache-producer/index.ts'
 import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
 import { sessionIdProducer } from './producer/session-id-producer/index.ts'
 import { tokenizer, tokenProducer } from './producer/token-producer/index.ts'
+import { aibrixPdProfileHandler } from './profile-handler/aibrix-pd-profile-handler/index.ts'
 import { dataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
 import { disaggProfileHandler } from './profile-handler/disagg-profile-handler/index.ts'
 import { pdProfileHandler } from './profile-handler/pd-profile-handler/index.ts'
@@ -116,6 +118,8 @@ export { MetricsDataSource } from './source/metrics-data-source/index.ts'
 /** The plugin types that are built in. */
 export const pluginTypes: readonly PluginType[] = [
   activeRequestScorer,
+  aibrixMetricsProducer,
+  aibrixPdProfileHandler,
   alwaysDisaggMultimodalDecider,
   alwaysDisaggPdDecider,
   anthropicParser,

@@ -44,7 +44,7 @@ export class WantedFamilies {
 /** The families that an engine's mapping reads. */
 export const familiesOf = (mapping: EngineMapping): WantedFamilies => {
   const { waiting, running, kvUsage, lora, cacheInfo, cacheBlockSize, cacheNumBlocks } = mapping
-  const specs = [waiting, running, kvUsage, lora, cacheInfo, cacheBlockSize, cacheNumBlocks, ...mapping.custom.map(({ spec }) => spec)]
+  const specs = [waiting, running, kvUsage, lora, cacheInfo, cacheBlockSize, cacheNumBlocks, ...mapping.custom.map(({ spec }) => spec), ...mapping.added.map(({ spec }) => spec)]
   return new WantedFamilies(specs.flatMap((spec) => (spec === undefined ? [] : [spec.name])))
 }
 

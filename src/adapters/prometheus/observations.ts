@@ -8,7 +8,7 @@ import { CounterFamily, GaugeFamily, HistogramFamily } from './family.ts'
 import type { Family, HistogramCell, NumberCell } from './family.ts'
 
 export const PREFIX = 'llm_d_epp_'
-const WHOLE_NAME = /^(?:llm_d_|inference_)/
+const WHOLE_NAME = /^(?:llm_d_|inference_|gateway_|pd_selected_)/
 const METRIC_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 /** Metrics that no catalogue has, as plugins of the user make them. */
 const UNKNOWN_MAX = 256

@@ -6,4 +6,5 @@ export const DEFAULT_PRODUCERS: ReadonlyMap<string, string> = new Map([
   ['MultiModalEncoderCacheMatchInfoKey', 'mm-embeddings-cache-producer'],
   ['TokenizedPrompt', 'token-producer'],
   ['SessionIDDataKey', 'session-id-producer'],
+  ['AibrixPodMetrics', 'aibrix-metrics-producer'],
 ])

@@ -34,6 +34,8 @@ export interface SignalboxSettings {
   readonly refreshMetricsIntervalMs: number
   readonly scrapeConcurrency: number
   readonly drainTimeoutMs: number
+  /** Who runs the prefill leg of a request; undefined leaves it to the profile handler. */
+  readonly pdExecution: 'gateway' | 'headers' | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly logFormat: 'json' | 'text'
   /** URLs of the broker with commas between; undefined for none. */
@@ -112,6 +114,7 @@ export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<Signal
   refreshMetricsIntervalMs: { ...setting('refresh-metrics-interval', durationFrom(0), 50, 'how often the metrics of each endpoint are read'), floor: 50 },
   scrapeConcurrency: setting('scrape-concurrency', wholeFrom(1), 64, 'endpoints whose metrics are read at the same time'),
   drainTimeoutMs: setting('drain-timeout', durationFrom(0), 30_000, 'how long requests in flight may go on after SIGTERM'),
+  pdExecution: setting('pd-execution', optional(oneOf('gateway', 'headers')), undefined, 'who runs a prefill: the front door, or the endpoint that decodes, told by headers; gateway by default with aibrix-pd-profile-handler, headers with any other'),
   logLevel: setting('log-level', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'least severe line that is logged'),
   logFormat: setting('log-format', oneOf('json', 'text'), 'json', 'how log lines are written'),
   nats: setting('nats', optional(textLike('url,...')), undefined, 'NATS servers, as nats://host:port or tls://host:port; turns on telemetry, membership and the schedule service'),

@@ -15,6 +15,8 @@ export interface EngineMapping {
   readonly cacheBlockSize: MetricSpec | undefined
   readonly cacheNumBlocks: MetricSpec | undefined
   readonly custom: readonly { readonly attributeKey: string; readonly spec: MetricSpec }[]
+  /** As custom, but nothing is wrong where the engine does not tell them; sums and counts of histograms may be among them. */
+  readonly added: readonly { readonly attributeKey: string; readonly spec: MetricSpec }[]
 }
 
 const ENGINE_FIELDS = {
@@ -37,6 +39,16 @@ export type EngineParameters = Decoded<typeof ENGINE_FIELDS>
 export const engineConfigs: Field<readonly EngineParameters[]> = list(object(ENGINE_FIELDS))
 
 type Known = Partial<EngineParameters> & { readonly name: string }
+
+/** The parameter `addedMetrics`: metrics of known engines besides the usual ones; an engine without one is not at fault. */
+export const addedMetrics: Field<readonly AddedMetric[]> = list(object({ engine: text(''), attributeKey: text(''), metricSpec: text('') }))
+
+/** One scalar more of an engine, published under `attributeKey`. */
+export interface AddedMetric {
+  readonly engine: string
+  readonly attributeKey: string
+  readonly metricSpec: string
+}
 
 /** The engines known without configuration. (llm-d: core-metrics-extractor) */
 const KNOWN_ENGINES: readonly Known[] = [
@@ -84,20 +96,20 @@ const KNOWN_ENGINES: readonly Known[] = [
 const RESERVED = 'default'
 
 /** Mappings by engine name: the given ones, and the known ones that they do not replace. */
-export const engineMappings = (given: readonly EngineParameters[]): ReadonlyMap<string, EngineMapping> => {
+export const engineMappings = (given: readonly EngineParameters[], added: readonly AddedMetric[] = []): ReadonlyMap<string, EngineMapping> => {
   const mappings = new Map<string, EngineMapping>()
   given.forEach((engine, index) => {
     const path = ['engineConfigs', String(index)]
     if (engine.name === '') throw new ParameterError('engine config name cannot be empty', [...path, 'name'])
     if (engine.name === RESERVED) throw new ParameterError(`engine config name cannot be "${RESERVED}" (reserved)`, [...path, 'name'])
     if (mappings.has(engine.name)) throw new ParameterError(`engine "${engine.name}" is configured twice`, [...path, 'name'])
-    mappings.set(engine.name, mappingOf(engine, path))
+    mappings.set(engine.name, mappingOf(engine, path, added))
   })
-  for (const engine of KNOWN_ENGINES) if (!mappings.has(engine.name)) mappings.set(engine.name, mappingOf(engine, []))
+  for (const engine of KNOWN_ENGINES) if (!mappings.has(engine.name)) mappings.set(engine.name, mappingOf(engine, [], added))
   return mappings
 }
 
-const mappingOf = (engine: Known, path: readonly string[]): EngineMapping => {
+const mappingOf = (engine: Known, path: readonly string[], added: readonly AddedMetric[]): EngineMapping => {
   const spec = (field: keyof Known): MetricSpec | undefined => parseMetricSpec((engine[field] as string | undefined) ?? '', [...path, field])
   return {
     waiting: spec('queuedRequestsSpec'),
@@ -110,10 +122,11 @@ const mappingOf = (engine: Known, path: readonly string[]): EngineMapping => {
     cacheBlockSize: spec('cacheBlockSizeSpec'),
     cacheNumBlocks: spec('cacheNumBlocksSpec'),
     custom: customOf(engine.customMetrics ?? [], [...path, 'customMetrics']),
+    added: customOf(added.filter((metric) => metric.engine === engine.name), ['addedMetrics']),
   }
 }
 
-const customOf = (custom: EngineParameters['customMetrics'], path: readonly string[]): EngineMapping['custom'] =>
+const customOf = (custom: readonly Pick<AddedMetric, 'attributeKey' | 'metricSpec'>[], path: readonly string[]): EngineMapping['custom'] =>
   custom.map(({ attributeKey, metricSpec }, index) => {
     const place = [...path, String(index)]
     const spec = parseMetricSpec(metricSpec, [...place, 'metricSpec'])

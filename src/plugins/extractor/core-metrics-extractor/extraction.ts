@@ -33,17 +33,23 @@ export const extract = (families: MetricFamilies, mapping: EngineMapping): Extra
   })
   read(mapping.cacheBlockSize, (value) => (fields.cacheBlockSize = atLeastZero(value)))
   read(mapping.cacheNumBlocks, (value) => (fields.cacheNumBlocks = atLeastZero(value)))
-  readCustom(mapping, read, fields)
+  readCustom(families, mapping, read, fields)
   return { fields, problems }
 }
 
 const readCustom = (
+  families: MetricFamilies,
   mapping: EngineMapping,
   read: (spec: MetricSpec, take: (value: number) => void) => void,
   fields: Partial<Metrics>,
 ): void => {
   const custom = new Map<string, number>()
   for (const { attributeKey, spec } of mapping.custom) read(spec, (value) => custom.set(attributeKey, value))
+  for (const { attributeKey, spec } of mapping.added) {
+    const selected = select(families, spec)
+    // The sample itself: a sum or a count of a histogram has no kind of its own.
+    if ('sample' in selected && Number.isFinite(selected.sample.value)) custom.set(attributeKey, selected.sample.value)
+  }
   if (custom.size > 0) fields.custom = custom
 }
 

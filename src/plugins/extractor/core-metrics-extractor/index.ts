@@ -3,7 +3,7 @@ import type { Plugin, PluginContext, PluginType, TypedName } from '../../../core
 import type { MetricFamilies } from '../../../core/exposition.ts'
 import { didYouMean } from '../../../core/nearest.ts'
 import { decodeParameters, ParameterError, text } from '../../../core/parameters.ts'
-import { engineConfigs, engineMappings, type EngineMapping } from './engines.ts'
+import { addedMetrics, engineConfigs, engineMappings, type EngineMapping } from './engines.ts'
 import { extract, type Extraction } from './extraction.ts'
 
 export type { EngineMapping } from './engines.ts'
@@ -43,7 +43,7 @@ export class CoreMetricsExtractor implements Plugin {
       fromProducer<unknown>(key, name),
     )
     const custom = new Set<string>()
-    for (const engine of this.settings.engines.values()) for (const { attributeKey } of engine.custom) custom.add(attributeKey)
+    for (const engine of this.settings.engines.values()) for (const { attributeKey } of [...engine.custom, ...engine.added]) custom.add(attributeKey)
     for (const dataType of custom) keys.push({ dataType, producer: name })
     return keys
   }
@@ -61,11 +61,11 @@ export class CoreMetricsExtractor implements Plugin {
 }
 
 const settingsOf = (context: PluginContext): CoreMetricsExtractorSettings => {
-  const given = decodeParameters(context.parameters, { engineLabelKey: text(LABEL), defaultEngine: text('vllm'), engineConfigs })
+  const given = decodeParameters(context.parameters, { engineLabelKey: text(LABEL), defaultEngine: text('vllm'), engineConfigs, addedMetrics })
   return {
     engineLabelKey: given.engineLabelKey || LABEL,
     defaultEngine: given.defaultEngine || 'vllm',
-    engines: engineMappings(given.engineConfigs),
+    engines: engineMappings(given.engineConfigs, given.addedMetrics),
   }
 }
 

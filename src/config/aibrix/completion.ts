@@ -1,0 +1,50 @@
+import type { CompletedConfiguration, ConfiguredPlugin } from '../../core/configuration.ts'
+import { aibrixPdSettingsOf, environmentParameters } from '../../plugins/profile-handler/aibrix-pd-profile-handler/index.ts'
+import { CUSTOM_METRICS, ENGINE_METRICS } from '../../plugins/producer/aibrix-metrics-producer/index.ts'
+import type { Problems } from '../problems.ts'
+import type { SignalboxSettings } from '../signalbox/settings.ts'
+
+const HANDLER = 'aibrix-pd-profile-handler'
+const PRODUCER = 'aibrix-metrics-producer'
+const EXTRACTOR = 'core-metrics-extractor'
+
+/**
+ * What AIBrix's router needs of a configuration that names it: the environment as defaults of its parameters, who runs
+ * the prefill, time for it, and the metrics that its producer reads. Any other configuration stays as it is.
+ */
+export const completeAibrix = (completed: CompletedConfiguration, settings: SignalboxSettings, environment: Readonly<Record<string, string | undefined>>, problems: Problems): CompletedConfiguration => {
+  const plugins = completed.plugins.map((plugin) => {
+    if (plugin.type === HANDLER) return handlerWith(plugin, settings, environment, problems)
+    return plugin.type === EXTRACTOR && completed.plugins.some(({ type }) => type === PRODUCER) ? extractorWith(plugin) : plugin
+  })
+  const handler = plugins.find(({ type }) => type === HANDLER)
+  return { ...completed, plugins, engine: handler === undefined ? completed.engine : withTimeForPrefill(completed.engine, handler) }
+}
+
+const handlerWith = (plugin: ConfiguredPlugin, { pdExecution }: SignalboxSettings, environment: Readonly<Record<string, string | undefined>>, problems: Problems): ConfiguredPlugin => {
+  const told = environmentParameters(environment)
+  for (const warning of told.warnings) problems.warn(warning)
+  const given = lowerCased(plugin.parameters)
+  const defaults = Object.fromEntries(Object.entries(told.parameters).filter(([name]) => !given.has(name.toLowerCase())))
+  const execution = pdExecution === undefined ? {} : { execution: pdExecution }
+  const parameters = { ...(plugin.parameters as object | undefined), ...defaults, ...execution }
+  return Object.keys(parameters).length === 0 ? plugin : { ...plugin, parameters }
+}
+
+const lowerCased = (parameters: unknown): ReadonlySet<string> => new Set(Object.keys((parameters as object | undefined) ?? {}).map((name) => name.toLowerCase()))
+
+const extractorWith = (plugin: ConfiguredPlugin): ConfiguredPlugin => {
+  const added = Object.entries(ENGINE_METRICS).flatMap(([engine, metrics]) =>
+    Object.entries(metrics).map(([name, metricSpec]) => ({ engine, attributeKey: CUSTOM_METRICS[name as keyof typeof CUSTOM_METRICS], metricSpec })),
+  )
+  const { addedMetrics = [], ...others } = (plugin.parameters ?? {}) as { readonly addedMetrics?: readonly { readonly attributeKey: string }[] }
+  const own = addedMetrics.filter(({ attributeKey }) => !(Object.values(CUSTOM_METRICS) as string[]).includes(attributeKey))
+  return { ...plugin, parameters: { ...others, addedMetrics: [...own, ...added] } }
+}
+
+/** The front door says that it sent a request when its prefill is over. */
+const withTimeForPrefill = (engine: CompletedConfiguration['engine'], handler: ConfiguredPlugin): CompletedConfiguration['engine'] => {
+  const { execution, prefillTimeoutSeconds } = aibrixPdSettingsOf(handler.parameters)
+  if (execution !== 'gateway') return engine
+  return { ...engine, timeouts: { ...engine.timeouts, sentMs: engine.timeouts.sentMs + prefillTimeoutSeconds * 1000 } }
+}
