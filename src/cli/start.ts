@@ -39,7 +39,7 @@ const program = (): readonly [string, ...string[]] => [process.execPath, '--disa
 
 const greeting = ({ front, admin }: Serving, fleet: Fleet | undefined): string => {
   const url = `http://${addressText(front)}`
-  const lines = [`front door  ${url}`, `admin       http://${addressText(admin)}  (/metrics /healthz /readyz /endpoints /debug/plugins/state)`]
+  const lines = [`front door  ${url}`, `admin       http://${addressText(admin)}  (/ui /metrics /healthz /readyz /endpoints /debug/plugins/state)`]
   if (fleet !== undefined) {
     lines.push(
       `fleet       ${fleet.counts}${fleet.reused ? ', running already' : ''}; stop it with: curl -X POST ${fleet.controlUrl}/pool/stop`,

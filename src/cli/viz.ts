@@ -35,10 +35,11 @@ export const vizCommand = (): Command =>
       const reader = openJournal(journal)
       await pageFolder()
       const page = await servePage({ host: '127.0.0.1', port: flags.port }, nameOf(journal), reader, false)
-      show(`http://${addressText(page.address)}/${link}`, flags.open)
-      await new Promise<void>((resolve) => {
+      const told = new Promise<void>((resolve) => {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
       })
+      show(`http://${addressText(page.address)}/${link}`, flags.open)
+      await told
       await page.close()
       reader.close()
       return EXIT.right

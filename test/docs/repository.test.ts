@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { anchorsOf, linksOf } from './markdown.ts'
@@ -47,21 +47,11 @@ describe('the links of the documents', () => {
 })
 
 describe('the folders', () => {
-  const folders = readdirSync(join(ROOT, 'src')).filter((name) => statSync(join(ROOT, 'src', name)).isDirectory())
+  const within = (folder: string): readonly string[] => [...new Set(files.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1).split('/')).filter(({ length }) => length > 1).map(([name = '']) => name))]
+  const rows = (document: string): string => read(document).split('\n').filter((line) => line.startsWith('|')).map((line) => line.split('|')[1] ?? '').join('\n')
 
-  it.each(folders)('src/%s stands in the table of src/README.md', (name) => {
-    expect(read('src/README.md')).toMatch(new RegExp(`^\\| (?:\\[${name}\\]\\(${name}/README\\.md\\)|${name}) \\|`, 'm'))
-  })
-
-  it('of the tests stand in the table of test/README.md', () => {
-    const table = read('test/README.md')
-    const missing = readdirSync(join(ROOT, 'test')).filter((name) => !name.endsWith('.md')).filter((name) => !table.includes(`| \`${name}\` |`) && !table.includes(`| [\`${name}\`](${name}/README.md) |`))
-    expect(missing).toEqual([])
-  })
-
-  it('of the adapters stand in the table of src/adapters/README.md', () => {
-    const table = read('src/adapters/README.md')
-    const missing = readdirSync(join(ROOT, 'src/adapters')).filter((name) => !name.endsWith('.md')).filter((name) => !table.includes(`| \`${name}\` |`) && !table.includes(`| [\`${name}\`](${name}/README.md) |`))
-    expect(missing).toEqual([])
+  it.each([['src', 'src/README.md'], ['src/adapters', 'src/adapters/README.md'], ['test', 'test/README.md'], ['deploy', 'deploy/README.md']])('of %s stand in the table of %s', (folder, document) => {
+    const named = rows(document)
+    expect(within(folder).filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(named))).toEqual([])
   })
 })
