@@ -12,6 +12,7 @@ import { VERSION } from '../version.ts'
 import { FleetFeed } from './fleet-feed.ts'
 import { JournaledAcks } from './journaled-acks.ts'
 import { namesOf, natsOptions } from './options.ts'
+import { Replicas } from './replicas.ts'
 import { NatsScheduling } from './scheduling.ts'
 
 export interface BrokerOptions {
@@ -32,6 +33,7 @@ export class Broker {
   private readonly acks: JournaledAcks
   private fleet: FleetFeed | undefined
   private lifecycle: LifecycleConsumer | undefined
+  private replicas: Replicas | undefined
   private service: MicroService | undefined
   private malformedReports = 0
 
@@ -62,6 +64,7 @@ export class Broker {
 
   async close(): Promise<void> {
     await this.service?.stop()
+    await this.replicas?.close()
     await this.lifecycle?.close()
     this.acks.close()
     await this.fleet?.close()
@@ -80,6 +83,14 @@ export class Broker {
       timeoutMs: settings.natsEndpointTimeoutMs,
     })
     await this.fleet.start()
+    this.replicas = new Replicas({
+      link, names, failed, streamReplicas,
+      actor: host.actor,
+      replica: settings.replica,
+      runId: host.actor.engine.view.started?.runId ?? '',
+      taken: () => this.taken(),
+    })
+    await this.replicas.start()
     const scheduling = this.scheduling()
     this.lifecycle = new LifecycleConsumer({
       link, names, failed, streamReplicas,
@@ -92,6 +103,13 @@ export class Broker {
     // The server has the subscriptions when it answers: what is asked after this is heard.
     await link.connection.flush()
     log.info({ server: link.features.version, schedule: names.schedule }, 'NATS is connected')
+  }
+
+  /** Two engines with one name would tell peers two stories under it: this one takes no more requests from NATS. */
+  private taken(): void {
+    const { replica, pool } = this.options.settings
+    this.options.log.error({ replica, pool }, 'NATS: another engine took the name of this replica; give this one its own with --replica')
+    void this.service?.stop()
   }
 
   /** A flood of rubbish must not become a flood of lines: told at the 1st, 2nd, 4th, 8th, ... */
@@ -117,10 +135,12 @@ export class Broker {
   private down(): void {
     this.options.log.warn({}, 'NATS is away')
     this.fleet?.down()
+    this.replicas?.down()
   }
 
   private async up(): Promise<void> {
     this.options.log.info({}, 'NATS is back')
     await this.fleet?.up()
+    await this.replicas?.up()
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startAgent } from '../../../src/app/nats/agent.ts'
 import type { Agent } from '../../../src/app/nats/agent.ts'
 import { load } from '../../../src/app/load.ts'
@@ -11,6 +12,9 @@ import { startEndpoint } from '../../../src/simulation/index.ts'
 import type { SimulatedEndpoint } from '../../../src/simulation/index.ts'
 import { flagsIn, temporaryFolder } from '../../story/server.ts'
 import { NatsServer } from './nats-server.ts'
+
+/** One profile that scores by load, own and peers'. */
+export const CONFIGURATION: string = fileURLToPath(new URL('./shared-load.yaml', import.meta.url))
 
 type Running = Serving & { readonly adminUrl: string; readonly lines: string[]; readonly folder: string }
 
@@ -37,7 +41,7 @@ export class NatsWorld {
     }
     const lines: string[] = []
     const flags = flagsIn(path, { nats: this.server.url, pool: 'default', 'log-level': 'debug', 'drain-timeout': '0s', ...more })
-    const loaded = await load({ files: [], flags, pluginModules: [], allowExperimental: false, endpoints: undefined })
+    const loaded = await load({ files: [CONFIGURATION], flags, pluginModules: [], allowExperimental: false, endpoints: undefined })
     const serving = await serve({ ...loaded, log: (line) => lines.push(line) })
     let closed = false
     const close = async (): Promise<void> => {

@@ -1,0 +1,63 @@
+import { requestsOf } from '../../journal/request-index.ts'
+import type { LoadAssigned, LoadReleased } from '../../wire/input.ts'
+import type { Record } from '../../wire/journal.ts'
+
+/** What one request holds of an endpoint now. */
+export type HeldLoad = Omit<LoadAssigned, 'request'>
+
+/** What changed of the load. */
+export interface LoadChange {
+  readonly assigned: LoadAssigned[]
+  readonly released: LoadReleased[]
+}
+
+/**
+ * The load that this replica's own requests are, told as changes: after each turn the requests that it touched are
+ * compared with what was told of them, so that nothing is told twice or forgotten however a request went.
+ */
+export class OwnLoad {
+  private readonly heldBy: (request: number) => readonly HeldLoad[]
+  private readonly told = new Map<number, Map<string, LoadAssigned>>()
+
+  /** `heldBy` gives what a request holds now; nothing for one that is over. */
+  constructor(heldBy: (request: number) => readonly HeldLoad[]) {
+    this.heldBy = heldBy
+  }
+
+  /** What changed by a turn, added to `change`. */
+  taken(record: Record, change: LoadChange): void {
+    for (const request of requestsOf(record)) this.compare(request, change)
+  }
+
+  /** Takes up a request that was there before: after a restart. */
+  adopt(request: number): void {
+    this.compare(request, { assigned: [], released: [] })
+  }
+
+  /** All that is held, in order of arrival; without the block keys, which peers have learned already. */
+  open(): LoadAssigned[] {
+    const requests = [...this.told].sort(([a], [b]) => a - b)
+    return requests.flatMap(([, held]) => [...held.values()].map((load) => ({ ...load, blocks: [] })))
+  }
+
+  private compare(request: number, { assigned, released }: LoadChange): void {
+    const before = this.told.get(request)
+    const held = this.heldBy(request)
+    if (before === undefined && held.length === 0) return
+    const now = new Map<string, LoadAssigned>()
+    for (const load of held) {
+      const key = `${load.attempt} ${load.profile}`
+      const old = before?.get(key)
+      const known = old !== undefined && sameLoad(old, load)
+      const told = known ? old : { ...load, request, blocks: old === undefined ? load.blocks : [] }
+      now.set(key, told)
+      if (!known) assigned.push(told)
+    }
+    for (const [key, { attempt, profile }] of before ?? []) if (!now.has(key)) released.push({ request, attempt, profile })
+    if (now.size === 0) this.told.delete(request)
+    else this.told.set(request, now)
+  }
+}
+
+const sameLoad = (a: LoadAssigned, b: HeldLoad): boolean =>
+  a.endpoint === b.endpoint && a.incarnation === b.incarnation && a.promptTokens === b.promptTokens && a.outputTokens === b.outputTokens

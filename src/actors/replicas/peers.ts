@@ -1,0 +1,129 @@
+import { interval } from 'rxjs'
+import type { SchedulerLike, Subscription } from 'rxjs'
+import type { Input, PeerLoadReported } from '../../wire/input.ts'
+import type { ReplicaAnnouncement } from '../../wire/nats.ts'
+
+/** A replica without a heartbeat for so long is gone, and its load with it. */
+export const LEASE_MS = 10_000
+const LOOK_MS = 500
+
+export interface PeersOptions {
+  /** This replica: what it told itself is not taken. */
+  readonly replica: string
+  readonly clock: SchedulerLike
+  /** Replicas whose load the engine holds from its journal. */
+  readonly known: readonly string[]
+  submit(input: Input): void
+  /** A replica lives whose open set is not known: the stream should be read anew. */
+  resync(): void
+}
+
+interface Peer {
+  runId: string
+  /** Of the last report taken. */
+  sequence: number
+  /** Whether the engine holds its load: from an open set on, until its lease ends or a report is missed. */
+  isOpen: boolean
+  heartbeat: number
+  heardMs: number
+}
+
+/**
+ * What peer replicas have in flight, as inputs of the engine: from an open set on, in sequence, each report once; released
+ * when the replica's lease ends. Time is this process's own.
+ */
+export class Peers {
+  private readonly options: PeersOptions
+  private readonly peers = new Map<string, Peer>()
+  private readonly timer: Subscription
+  /** Reports not taken, in numbers that only rise. */
+  readonly counts = { repeated: 0, unopened: 0, gaps: 0 }
+
+  constructor(options: PeersOptions) {
+    this.options = options
+    const heardMs = options.clock.now()
+    for (const replica of options.known) this.peers.set(replica, { runId: '', sequence: -1, isOpen: true, heartbeat: -1, heardMs })
+    this.timer = interval(LOOK_MS, options.clock).subscribe(() => this.look())
+  }
+
+  /** Replicas whose load is held. */
+  get open(): readonly string[] {
+    return [...this.peers].filter(([, { isOpen }]) => isOpen).map(([replica]) => replica)
+  }
+
+  reported(report: PeerLoadReported): void {
+    const { replica, runId, sequence, opens } = report
+    if (replica === this.options.replica) return
+    const peer = this.peer(replica)
+    if (opens ? peer.isOpen && peer.runId === runId && sequence <= peer.sequence : !this.follows(peer, report)) {
+      if (opens) this.counts.repeated += 1
+      return
+    }
+    if (!peer.isOpen && peer.heardMs === 0) peer.heardMs = this.options.clock.now()
+    peer.isOpen = true
+    peer.runId = runId
+    peer.sequence = sequence
+    this.options.submit({ input: { kind: 'peerLoadReported', value: report } })
+  }
+
+  announced({ replica, runId, heartbeat }: ReplicaAnnouncement): void {
+    if (replica === this.options.replica) return
+    const peer = this.peer(replica)
+    const isNew = peer.runId !== runId || heartbeat > peer.heartbeat
+    if (!isNew) return
+    const wasHeard = peer.heartbeat >= 0 || peer.runId !== ''
+    peer.heardMs = this.options.clock.now()
+    peer.heartbeat = heartbeat
+    if (!peer.isOpen && wasHeard) this.options.resync()
+  }
+
+  /** It left with grace: its load is over. */
+  withdrawn(replica: string): void {
+    const peer = this.peers.get(replica)
+    if (peer === undefined) return
+    this.end(replica, peer)
+    this.peers.delete(replica)
+  }
+
+  close(): void {
+    this.timer.unsubscribe()
+  }
+
+  private follows(peer: Peer, { runId, sequence }: PeerLoadReported): boolean {
+    if (!peer.isOpen || peer.runId !== runId) {
+      this.counts.unopened += 1
+      return false
+    }
+    if (sequence <= peer.sequence) {
+      this.counts.repeated += 1
+      return false
+    }
+    if (sequence === peer.sequence + 1) return true
+    // Something between is lost: what is held stays until its next open set replaces it.
+    this.counts.gaps += 1
+    peer.isOpen = false
+    this.options.resync()
+    return false
+  }
+
+  private peer(replica: string): Peer {
+    let peer = this.peers.get(replica)
+    if (peer === undefined) {
+      peer = { runId: '', sequence: -1, isOpen: false, heartbeat: -1, heardMs: this.options.clock.now() }
+      this.peers.set(replica, peer)
+    }
+    return peer
+  }
+
+  private look(): void {
+    const due = this.options.clock.now() - LEASE_MS
+    for (const [replica, peer] of this.peers) if (peer.heardMs <= due) this.end(replica, peer)
+  }
+
+  private end(replica: string, peer: Peer): void {
+    if (!peer.isOpen && peer.sequence < 0) return
+    peer.isOpen = false
+    peer.sequence = -1
+    this.options.submit({ input: { kind: 'replicaLeaseEnded', value: { replica, runId: peer.runId } } })
+  }
+}
