@@ -16,7 +16,7 @@ export interface Configuration {
  * A table holds every configuration; regions multiply them. A machine with more is better cut into
  * several: the endpoint's four regions make 192.
  */
-export const CONFIGURATIONS_MAX = 4_096
+const CONFIGURATIONS_MAX = 4_096
 
 /**
  * Every configuration that the chart's shape allows, reachable or not, in document order.

@@ -61,7 +61,7 @@ export const OTHER = 0
  * Guards that are not settled by one region multiply with those of the next. No machine that a person can
  * follow comes near; beyond, building the table would take seconds. The endpoint's has 1,200.
  */
-export const BRANCHES_MAX = 20_000
+const BRANCHES_MAX = 20_000
 
 type Building<T> = { -readonly [K in keyof T]: T[K] }
 

@@ -20,7 +20,7 @@ const PREFILL = 2
 const ENCODE = 1
 /** Sequences that each runs at once: few enough that queues form, and with them a reason to go elsewhere. */
 const RUNNING_MAX = 16
-export const MODEL = 'sim-model'
+const MODEL = 'sim-model'
 
 /** The configuration that `npm start` runs. */
 export const START_CONFIGURATION: string = fileURLToPath(new URL('deploy/config/disaggregated.yaml', PACKAGE_ROOT))

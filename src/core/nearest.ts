@@ -1,5 +1,5 @@
 /** The known word nearest to a wrong one, or undefined when none is near (more than a third of its letters differ). */
-export const nearest = (word: string, known: Iterable<string>): string | undefined => {
+const nearest = (word: string, known: Iterable<string>): string | undefined => {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
   const wanted = word.toLowerCase()

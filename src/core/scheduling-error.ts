@@ -12,7 +12,7 @@ export class SchedulingError extends Error {
 }
 
 /** Names of the error codes and their HTTP status. (llm-d: errors to HTTP) */
-export const STATUS = {
+const STATUS = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,

@@ -3,8 +3,8 @@ import type { Denial } from '../core/contract.ts'
 import type { EndCause, Usage } from '../core/request.ts'
 import type { RequestReceived } from '../wire/request.ts'
 
-/** An event of the request machine with what it carries. */
-export type RequestEvent =
+/** What each event carries. */
+type Events =
   | { readonly type: 'receive' | 'sent' | 'restart' | 'progressed' }
   | { readonly type: 'produced'; readonly producer: string; readonly shape: RequestReceived['shape']; readonly error: string }
   | { readonly type: 'started'; readonly status: number }
@@ -12,5 +12,5 @@ export type RequestEvent =
   | { readonly type: 'attemptFailed'; readonly endpoint: string; readonly denial: Denial; readonly retryable: boolean }
   | { readonly type: 'abort'; readonly cause: EndCause }
 
-/** Every type of event has its place above. */
-export type Covered = RequestEvent['type'] extends RequestEventType ? (RequestEventType extends RequestEvent['type'] ? true : never) : never
+/** An event of the request machine with what it carries; never, should a type of event have no place above. */
+export type RequestEvent = RequestEventType extends Events['type'] ? (Events['type'] extends RequestEventType ? Events : never) : never

@@ -17,7 +17,7 @@ import { inSubset } from './subset.ts'
  * Profile runs at most for one attempt: many times what any configuration needs, and a handler that asks for the same
  * profile without end (llm-d's pd-profile-handler with three profiles) stops here.
  */
-export const STAGE_RUNS_MAX = 64
+const STAGE_RUNS_MAX = 64
 
 /** Finds the candidates and runs what does not wait: screeners, then producers in order. */
 export const openProducing = (context: EngineContext, request: LiveRequest): void => {
@@ -207,4 +207,4 @@ const attempt = <T>(request: LiveRequest, plugin: string, run: () => T): T | und
   }
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

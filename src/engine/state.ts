@@ -109,7 +109,7 @@ const loadEndpoint = (context: EngineContext, saved: EndpointState): void => {
   context.fleet.put(actor)
 }
 
-export const infoOf = (endpoint: Endpoint): EndpointInfo => ({
+const infoOf = (endpoint: Endpoint): EndpointInfo => ({
   id: endpoint.id,
   address: endpoint.address,
   port: endpoint.port,

@@ -29,7 +29,7 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
 type Difference = Omit<Divergence, 'position'>
 
 /** The first field, in order, that differs; plain data only. */
-export const firstDifference = (field: string, journal: unknown, code: unknown): Difference | undefined => {
+const firstDifference = (field: string, journal: unknown, code: unknown): Difference | undefined => {
   if (Object.is(journal, code)) return undefined
   if (!isRecord(journal) || !isRecord(code)) return { field, journalSays: show(journal), codeSays: show(code) }
   for (const key of new Set([...Object.keys(journal), ...Object.keys(code)])) {

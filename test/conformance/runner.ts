@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
  */
 const DIRECTORY = process.env['SIGNALBOX_VECTORS'] ?? join(import.meta.dirname, 'vectors')
 
-export const DEFAULT_TOLERANCE = 1e-9
+const DEFAULT_TOLERANCE = 1e-9
 
 /** A case is JSON of a form that the file's `format` text describes; a handler names the fields it reads. */
 export interface Case<Config = unknown, Input = unknown, Expected = unknown> {

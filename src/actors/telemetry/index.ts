@@ -1,7 +1,5 @@
 export { reportOf } from './report.ts'
 export type { MetricsReport } from './report.ts'
-export type { RefusalReason } from './metric-values.ts'
 export { TelemetrySlots } from './slots.ts'
-export type { TelemetryCounts } from './slots.ts'
 export { telemetryTicks, TICK_MS } from './ticks.ts'
 export type { SlotReport } from './ticks.ts'

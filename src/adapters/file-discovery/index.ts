@@ -1,5 +1,3 @@
 export { FileDiscoverySource } from './discovery.ts'
-export type { DiscoveryOptions } from './discovery.ts'
 export type { EndpointChanges } from './endpoint-set.ts'
 export { readEndpoints } from './endpoints-document.ts'
-export type { DocumentReader } from './endpoints-document.ts'

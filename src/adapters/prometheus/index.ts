@@ -1,6 +1,6 @@
 export { OTHER } from './bounded-names.ts'
 export { createMetrics } from './metrics.ts'
-export type { EngineMetrics, MeasuredTurn, MetricsOptions } from './metrics.ts'
-export type { EndpointReading, LiveSources } from './live-gauges.ts'
+export type { EngineMetrics, MeasuredTurn } from './metrics.ts'
+export type { LiveSources } from './live-gauges.ts'
 export type { MeasuredEffect } from './request-measures.ts'
 export { normalisedSecondsPerToken, secondsPerToken } from './token-latency.ts'
