@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,6 +25,7 @@ interface Running { readonly pid: number; readonly greeting: string; end(signal:
 export class Clone {
   private readonly folder = temporaryFolder()
   private engine: Running | undefined
+  private shellInHand: ChildProcess | undefined
   private front = FRONT
   private admin = ADMIN
 
@@ -51,10 +53,12 @@ export class Clone {
       .replaceAll(ADMIN, this.admin)
     const flags = `case "$1" in play) set -- "$@" --url http://${this.front} ;; endpoint) set -- "$@" --admin http://${this.admin} ;; esac`
     const signalbox = `signalbox() { ${flags}; node --disable-warning=ExperimentalWarning '${MAIN}' "$@"; }`
-    const child = spawn('sh', ['-ec', `exec 2>&1\n${signalbox}\n${script}`], { cwd: this.folder.path, env: this.environment(), stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn('sh', ['-ec', `exec 2>&1\n${signalbox}\n${script}`], { cwd: this.folder.path, env: this.environment(), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    this.shellInHand = child
     let out = ''
     child.stdout.on('data', (chunk: Buffer) => { out += chunk.toString() })
     const [code] = (await once(child, 'close')) as [number | null]
+    this.shellInHand = undefined
     return { code, out }
   }
 
@@ -78,6 +82,9 @@ export class Clone {
   }
 
   async remove(): Promise<void> {
+    // One that hangs has had its time; it leads a group of its own, with all that it started.
+    const hanging = this.shellInHand?.pid
+    if (hanging !== undefined) process.kill(-hanging, 'SIGKILL')
     await this.engine?.end('SIGKILL')
     const stateFile = join(this.folder.path, '.signalbox/endpoints.pool.json')
     const pool = await findPool(stateFile)
