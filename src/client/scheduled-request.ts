@@ -14,6 +14,12 @@ export interface Ended {
   readonly bodyBytes?: number
 }
 
+/** How the next route is waited for. */
+export interface Waiting {
+  readonly timeoutMs: number
+  readonly inboxPrefix: string | undefined
+}
+
 type Report = NonNullable<LifecycleReport['report']>
 
 /**
@@ -27,18 +33,18 @@ export class ScheduledRequest {
   private readonly connection: NatsConnection
   private readonly publisher: LifecyclePublisher
   private readonly subject: string
-  private readonly timeoutMs: number
+  private readonly waiting: Waiting
   private current: Route
   private told = 0
 
-  constructor(connection: NatsConnection, publisher: LifecyclePublisher, reply: ScheduleReply, route: Route, timeoutMs: number) {
+  constructor(connection: NatsConnection, publisher: LifecyclePublisher, reply: ScheduleReply, route: Route, waiting: Waiting) {
     this.connection = connection
     this.publisher = publisher
     this.requestId = reply.requestId
     this.key = reply.request
     this.subject = reply.lifecycleSubject
     this.current = route
-    this.timeoutMs = timeoutMs
+    this.waiting = waiting
   }
 
   /** Where to send it: the route of the newest attempt. */
@@ -76,8 +82,8 @@ export class ScheduledRequest {
    * @throws RequestRefused when there is none
    */
   async failed(cause: FailureCause, status: number, retryable: boolean): Promise<Route> {
-    const replyTo = createInbox()
-    const answer = this.connection.subscribe(replyTo, { max: 1, timeout: this.timeoutMs })
+    const replyTo = createInbox(this.waiting.inboxPrefix)
+    const answer = this.connection.subscribe(replyTo, { max: 1, timeout: this.waiting.timeoutMs })
     const endpoint = this.current.target?.endpoint ?? ''
     await this.tell({ kind: 'failed', value: { endpoint, cause, status, retryable, replyTo } })
     for await (const message of answer) {

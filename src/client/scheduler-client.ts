@@ -13,6 +13,8 @@ export interface SchedulerClientOptions {
   readonly pool: string
   /** What every subject begins with; "signalbox.v1" when absent. */
   readonly prefix?: string
+  /** The inbox prefix that the connection was made with, where it is not _INBOX. */
+  readonly inboxPrefix?: string
   /** How long to wait for a route, in milliseconds; the scheduler is told. */
   readonly timeoutMs?: number
   /** How long a lifecycle report is tried until the server has it, in milliseconds. */
@@ -27,12 +29,14 @@ const DEADLINE_HEADER = 'Signalbox-Deadline-Ms'
 export class SchedulerClient {
   private readonly connection: NatsConnection
   private readonly subject: string
+  private readonly inboxPrefix: string | undefined
   private readonly timeoutMs: number
   private readonly retryForMs: number
 
-  constructor(connection: NatsConnection, { pool, prefix = 'signalbox.v1', timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS }: SchedulerClientOptions) {
+  constructor(connection: NatsConnection, { pool, prefix = 'signalbox.v1', inboxPrefix, timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS }: SchedulerClientOptions) {
     this.connection = connection
     this.subject = `${prefix}.${pool}.schedule`
+    this.inboxPrefix = inboxPrefix
     this.timeoutMs = timeoutMs
     this.retryForMs = retryForMs
   }
@@ -59,7 +63,7 @@ export class SchedulerClient {
     const reply = fromBytes(decodeScheduleReply, (await this.request(data)).data)
     if (reply.answer?.kind !== 'route') throw refusalOf(reply)
     // A publisher of its own, so that the reports of one request wait for no other's.
-    return new ScheduledRequest(this.connection, new LifecyclePublisher(this.connection, this.retryForMs), reply, reply.answer.value, this.timeoutMs)
+    return new ScheduledRequest(this.connection, new LifecyclePublisher(this.connection, this.retryForMs), reply, reply.answer.value, { timeoutMs: this.timeoutMs, inboxPrefix: this.inboxPrefix })
   }
 
   private async request(data: Uint8Array): Promise<Msg> {

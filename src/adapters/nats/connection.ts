@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import { connect, credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node'
+import { connect, createInbox, credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { SignalboxError } from '../../core/errors.ts'
 import { ServerFeatures } from './server-features.ts'
@@ -43,11 +43,13 @@ const API_TIMEOUT_MS = 5000
 export class NatsLink {
   readonly connection: NatsConnection
   readonly features: ServerFeatures
+  private readonly inboxPrefix: string | undefined
   private readonly events: NatsEvents
   private isUp = true
 
-  private constructor(connection: NatsConnection, events: NatsEvents) {
+  private constructor(connection: NatsConnection, inboxPrefix: string | undefined, events: NatsEvents) {
     this.connection = connection
+    this.inboxPrefix = inboxPrefix
     this.events = events
     this.features = new ServerFeatures(connection.info?.version ?? '')
   }
@@ -62,7 +64,7 @@ export class NatsLink {
       throw new SignalboxError('nats-connect', `${options.servers}: ${messageOf(error)}`)
     }
     try {
-      const link = new NatsLink(connection, events)
+      const link = new NatsLink(connection, options.inboxPrefix, events)
       void link.watch()
       return link
     } catch (error) {
@@ -73,6 +75,11 @@ export class NatsLink {
 
   get connected(): boolean {
     return this.isUp && !this.connection.isClosed()
+  }
+
+  /** A subject of its own for answers, under the prefix that the user may use. */
+  inbox(): string {
+    return createInbox(this.inboxPrefix)
   }
 
   jetstream(): JetStreamClient {

@@ -27,8 +27,8 @@ export class NatsWorld {
     this.server = server
   }
 
-  static async start(configuration: string = ''): Promise<NatsWorld> {
-    return new NatsWorld(await NatsServer.start(configuration))
+  static async start(configuration: string = '', environment: Readonly<Record<string, string>> = {}): Promise<NatsWorld> {
+    return new NatsWorld(await NatsServer.start(configuration, environment))
   }
 
   /** An engine without any endpoints of its own; with `folder` one that goes on where another ended. */
@@ -60,8 +60,8 @@ export class NatsWorld {
   }
 
   /** An agent for an endpoint, or for an address where nothing is. */
-  async agent(name: string, at: { readonly address: string; readonly port: number } = { address: '127.0.0.1', port: 9 }): Promise<Agent> {
-    const loaded = await load({ files: [], flags: new Map([['nats', this.server.url], ['pool', 'default']]), pluginModules: [], allowExperimental: false, endpoints: undefined })
+  async agent(name: string, at: { readonly address: string; readonly port: number } = { address: '127.0.0.1', port: 9 }, more: Readonly<Record<string, string>> = {}): Promise<Agent> {
+    const loaded = await load({ files: [], flags: new Map(Object.entries({ nats: this.server.url, pool: 'default', ...more })), pluginModules: [], allowExperimental: false, endpoints: undefined })
     const agent = await startAgent({
       broker: loaded.settings,
       endpoint: name,

@@ -14,19 +14,21 @@ export class NatsServer {
   readonly folder: string
   readonly port: number
   private readonly configuration: string
+  private readonly environment: Readonly<Record<string, string>>
   private process: ChildProcess | undefined
   private readonly links: NatsLink[] = []
   output = ''
 
-  private constructor(folder: string, port: number, configuration: string) {
+  private constructor(folder: string, port: number, configuration: string, environment: Readonly<Record<string, string>>) {
+    this.environment = environment
     this.folder = folder
     this.port = port
     this.configuration = configuration
   }
 
   /** `configuration` is added to the file: users, TLS, limits. */
-  static async start(configuration: string = ''): Promise<NatsServer> {
-    const server = new NatsServer(mkdtempSync(join(tmpdir(), 'signalbox-nats-')), await freePort(), configuration)
+  static async start(configuration: string = '', environment: Readonly<Record<string, string>> = {}): Promise<NatsServer> {
+    const server = new NatsServer(mkdtempSync(join(tmpdir(), 'signalbox-nats-')), await freePort(), configuration, environment)
     await server.begin()
     return server
   }
@@ -40,7 +42,7 @@ export class NatsServer {
     const file = join(this.folder, 'server.conf')
     mkdirSync(join(this.folder, 'store'), { recursive: true })
     writeFileSync(file, `host: 127.0.0.1\nport: ${this.port}\njetstream { store_dir: "${join(this.folder, 'store')}" }\n${this.configuration}\n`)
-    const child = spawn('nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn('nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.environment } })
     this.process = child
     await new Promise<void>((resolve, reject) => {
       child.stderr?.on('data', (chunk: Buffer) => {

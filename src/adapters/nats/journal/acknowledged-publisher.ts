@@ -1,4 +1,3 @@
-import { createInbox } from '@nats-io/nats-core'
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/nats-core'
 import { SignalboxError } from '../../../core/errors.ts'
 import type { NatsLink } from '../connection.ts'
@@ -24,13 +23,14 @@ interface Pending {
 /** Publishes to a stream, many on their way at once, all acknowledged to one inbox: three times as fast as one request each. */
 export class AcknowledgedPublisher {
   private readonly link: NatsLink
-  private readonly inbox = createInbox()
+  private readonly inbox: string
   private readonly subscription: Subscription
   private readonly pending = new Map<number, Pending>()
   private numbered = 0
 
   constructor(link: NatsLink) {
     this.link = link
+    this.inbox = link.inbox()
     this.subscription = link.connection.subscribe(`${this.inbox}.*`, { callback: (error, message) => (error === null ? this.take(message) : undefined) })
   }
 
