@@ -1,6 +1,7 @@
 import type { AdminOptions, PluginState } from '../adapters/http/admin.ts'
 import type { LiveSources } from '../adapters/prometheus/index.ts'
 import type { Plugin } from '../core/contract.ts'
+import type { Stage } from '../core/request.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineHost } from './host.ts'
 import type { Scraping } from './scraping.ts'
@@ -63,17 +64,26 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {
-  const { ledger, pipeline } = engine.view
-  const sums = new Map<string, number>()
+  const { fleet, ledger } = engine.view
+  const loads = new Map<string, Map<string, number>>(fleet.present().map(({ id }) => [id, new Map()]))
   for (const key of ledger.requests()) {
     for (const { profile, endpoint } of ledger.assignmentsOf(key)) {
-      const name = `${endpoint.id} ${pipeline.handler.stageOf(profile)}`
-      sums.set(name, (sums.get(name) ?? 0) + 1)
+      const stages = loads.get(endpoint.id) ?? new Map<string, number>()
+      loads.set(endpoint.id, stages)
+      const stage = stageOf(engine, profile)
+      stages.set(stage, (stages.get(stage) ?? 0) + 1)
     }
   }
-  for (const endpoint of engine.view.fleet.present()) if (![...sums.keys()].some((name) => name.startsWith(`${endpoint.id} `))) yield { endpoint: endpoint.id, stage: 'decode', requests: 0 }
-  for (const [name, requests] of sums) {
-    const [endpoint = '', stage = ''] = name.split(' ')
-    yield { endpoint, stage, requests }
+  for (const [endpoint, stages] of loads) {
+    if (stages.size === 0) yield { endpoint, stage: 'decode', requests: 0 }
+    for (const [stage, requests] of stages) yield { endpoint, stage, requests }
+  }
+}
+
+const stageOf = (engine: Engine, profile: string): Stage => {
+  try {
+    return engine.view.pipeline.handler.stageOf(profile)
+  } catch {
+    return 'decode'
   }
 }
