@@ -44,8 +44,8 @@ describe('chance', () => {
   }
 
   it('depends on every part of its name, and on nothing else', () => {
-    const named = [7n, 1, 1, 'decode', 'p'] as const
-    const others = [[8n, 1, 1, 'decode', 'p'], [7n + (1n << 40n), 1, 1, 'decode', 'p'], [7n, 2, 1, 'decode', 'p'], [7n, 1, 2, 'decode', 'p'], [7n, 1, 1, 'prefill', 'p'], [7n, 1, 1, 'decode', 'q']] as const
+    const named: Parameters<typeof draws> = [7n, 1, 1, 'decode', 'p']
+    const others: readonly Parameters<typeof draws>[] = [[8n, 1, 1, 'decode', 'p'], [7n + (1n << 40n), 1, 1, 'decode', 'p'], [7n, 2, 1, 'decode', 'p'], [7n, 1, 2, 'decode', 'p'], [7n, 1, 1, 'prefill', 'p'], [7n, 1, 1, 'decode', 'q']]
     expect(draws(...named)).toEqual(draws(...named))
     for (const other of others) expect(draws(...other)).not.toEqual(draws(...named))
   })
