@@ -3,7 +3,7 @@ import type { Denial } from '../core/contract.ts'
 import type { SignalboxError } from '../core/errors.ts'
 import type { RejectedEffect, RoutedEffect } from '../engine/effects.ts'
 import type { EndCause, FailureCause, Input } from '../wire/input.ts'
-import type { RequestReceived, Usage } from '../wire/request.ts'
+import type { RequestReceived, RequestShape, Usage } from '../wire/request.ts'
 import type { EngineActor } from './engine-actor.ts'
 
 export type Reply = RoutedEffect | RejectedEffect
@@ -56,6 +56,11 @@ export class RequestDesk {
 
   sent(request: number, attempt: number): void {
     this.report({ kind: 'requestSent', value: { request, attempt } })
+  }
+
+  /** An asynchronous producer's answer for a request that waits: the shape, or why there is none. */
+  produced(request: number, producer: string, shape: RequestShape | undefined, error: string): void {
+    this.report({ kind: 'attributesReported', value: { request, producer, shape, error } })
   }
 
   started(request: number, attempt: number, status: number, streaming: boolean): void {

@@ -4,9 +4,10 @@ import { resolveParser } from '../core/body.ts'
 import type { ParsedRequest, Parser } from '../core/body.ts'
 import { SchedulingError } from '../core/scheduling-error.ts'
 import type { WantedKeys } from '../core/shape.ts'
-import { untokenized } from '../core/shape.ts'
+import { AWAITED_TOKENS, untokenized } from '../core/shape.ts'
 import type { Plugin } from '../core/contract.ts'
 import { TokenProducer } from '../plugins/producer/token-producer/index.ts'
+import type { TokenCounting } from './token-counting.ts'
 import { cl100k } from './cl100k.ts'
 import { emptyRequestShape } from '../wire/request.ts'
 import type { RequestShape } from '../wire/request.ts'
@@ -19,6 +20,8 @@ export interface PreparationParts {
   /** Block keys that the engine wants of the next request. */
   wanted(): readonly WantedKeys[]
   readonly secret: Uint8Array | undefined
+  /** Where tokens are counted elsewhere. */
+  readonly counting?: TokenCounting | undefined
   /** Why a body cannot be taken although its parser read it; undefined where it can. */
   refuses?(body: Uint8Array): string | undefined
 }
@@ -56,8 +59,16 @@ const prepare = (parts: PreparationParts, path: string, headers: ReceivedHeaders
     kind: 'prepared',
     api, model, rewritable, streaming, maxOutputTokens,
     parser: parser.typedName.name,
-    shape: shapeOf(parts, parsed, headers, body),
+    ...shapeAndCount(parts, parsed, headers, body),
   }
+}
+
+/** The shape, and how to count the tokens where it waits for them; where nobody counts, nobody waits. */
+const shapeAndCount = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders, body: Uint8Array): Pick<Prepared, 'shape' | 'count'> => {
+  const shape = shapeOf(parts, parsed, headers, body)
+  if (shape.problem !== AWAITED_TOKENS) return { shape }
+  const count = parts.counting?.counting(parsed, targetModel(parsed, headers), body)
+  return count === undefined ? { shape: { ...shape, problem: 'nobody counts the tokens here' } } : { shape, count }
 }
 
 const shapeOf = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders, body: Uint8Array): RequestShape => {

@@ -24,6 +24,7 @@ import { Broker } from './nats/broker.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
+import { TokenCounting } from './token-counting.ts'
 import { mountLivePage } from './ui/live-page.ts'
 import { VERSION } from './version.ts'
 import { drain, endpointRows, liveSources, pluginStates } from './views.ts'
@@ -124,15 +125,17 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     logDecisions(log, turn.record.decisions)
   })
   metrics.show(liveSources(host, scraping, settings.pool))
+  const counting = countingOf(options, host)
+  if (counting !== undefined) started.push(() => counting.close())
   const discovery = await startDiscovery(options, host, log)
   if (settings.nats !== undefined) {
-    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host), alone: discovery === undefined })
+    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host, counting), alone: discovery === undefined })
     started.push(() => broker?.close())
     await broker.start()
   }
   if (discovery !== undefined) started.push(() => discovery.close())
   scraping.follow()
-  const door = doorOf(options, host, log)
+  const door = doorOf(options, host, counting, log)
   desk.onExpired((request, denial) => door.abort(request, denial))
   const front = await door.listen()
   started.push(() => door.close(settings.drainTimeoutMs))
@@ -161,17 +164,21 @@ const startDiscovery = async ({ completed, settings }: ServeOptions, host: Engin
   return discovery
 }
 
-const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineHost): Preparation => {
+const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineHost, counting: TokenCounting | undefined): Preparation => {
   const { plugins } = actor.engine.view.pipeline
   return preparation({
     parsers: parsersOf(plugins, completed.parsers),
     tokens: tokensOf(plugins),
     wanted: () => actor.engine.wanted(),
     secret: secretOf(settings),
+    counting,
   })
 }
 
-const doorOf = (options: ServeOptions, host: EngineHost, log: Logger): HttpDoor => {
+const countingOf = ({ settings }: ServeOptions, { actor, desk }: EngineHost): TokenCounting | undefined =>
+  TokenCounting.of({ tokens: tokensOf(actor.engine.view.pipeline.plugins), desk, wanted: () => actor.engine.wanted(), secret: secretOf(settings) })
+
+const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting | undefined, log: Logger): HttpDoor => {
   const { settings } = options
   const { actor, desk, refusal } = host
   return new HttpDoor({
@@ -182,7 +189,7 @@ const doorOf = (options: ServeOptions, host: EngineHost, log: Logger): HttpDoor 
       const why = refusal(settings)
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }),
-    preparation: preparationOf(options, host),
+    preparation: preparationOf(options, host, counting),
     failed: (error) => log.error({ err: error }, 'front door'),
   })
 }

@@ -74,6 +74,8 @@ export interface Screener extends Plugin { screen(request: Request, candidates: 
 export interface Producer extends Plugin {
   produce(request: Request, candidates: readonly Endpoint[]): void
   awaits?(request: Request): boolean
+  /** How long a request waits for that answer, in milliseconds; the engine's own setting where that is longer. */
+  readonly answersWithinMs?: number | undefined
   /** The block keys it needs of each prompt; front doors compute them before the request comes in. */
   wants?(candidates: readonly Endpoint[]): readonly WantedKeys[]
 }
@@ -131,6 +133,16 @@ export interface MetricsEvents extends Plugin { metricsHeard(endpoint: Endpoint)
 export interface EndpointEvents extends Plugin {
   endpointAdded(endpoint: Endpoint): void
   endpointRemoved(endpoint: Endpoint): void
+}
+
+/**
+ * Learns which blocks an endpoint's engine put into its cache and took out. Keys are 8 bytes each, little-endian, in the
+ * order of the prompt; the tier is where the blocks lie, such as "gpu".
+ */
+export interface KvEvents extends Plugin {
+  kvBlocksStored(endpoint: Endpoint, keys: Uint8Array, tier: string, blockTokens: number): void
+  kvBlocksRemoved(endpoint: Endpoint, keys: Uint8Array, tier: string): void
+  kvBlocksCleared(endpoint: Endpoint): void
 }
 
 /** What one peer replica assigned or released; `opens` replaces all that was held for it. */

@@ -1,5 +1,5 @@
 import type {
-  AdmissionController, Admitter, Decider, Detector, EndpointEvents, Filter, MetricsEvents, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, Filter, KvEvents, MetricsEvents, PeerLoads, Picker, Plugin, PluginKind, PluginType, PreRequest, Producer,
   ProfileHandler, Reporter, ResponseBody, ResponseHeader, Scorer, Screener, StageEvents,
 } from './contract.ts'
 
@@ -24,6 +24,7 @@ export const isResponseHeader = (plugin: Plugin): plugin is ResponseHeader => be
 export const isEndpointEvents = (plugin: Plugin): plugin is EndpointEvents => bears(plugin, 'endpointAdded') && bears(plugin, 'endpointRemoved')
 export const isStageEvents = (plugin: Plugin): plugin is StageEvents => bears(plugin, 'requestSent') && bears(plugin, 'stageEnded')
 export const isMetricsEvents = (plugin: Plugin): plugin is MetricsEvents => bears(plugin, 'metricsHeard')
+export const isKvEvents = (plugin: Plugin): plugin is KvEvents => bears(plugin, 'kvBlocksStored') && bears(plugin, 'kvBlocksRemoved') && bears(plugin, 'kvBlocksCleared')
 export const isReporter = (plugin: Plugin): plugin is Reporter => bears(plugin, 'report')
 export const takesPeerLoads = (plugin: Plugin): plugin is PeerLoads => bears(plugin, 'peerLoad') && bears(plugin, 'peerGone')
 

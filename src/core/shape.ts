@@ -33,6 +33,9 @@ export interface TokenizedRequest {
 
 export const APPROX_KEYS = 'approx'
 
+/** The problem of a shape whose tokens are being counted elsewhere: its request waits for them. */
+export const AWAITED_TOKENS = 'the tokens are being counted'
+
 /** Bytes that a pool's secret has at least. */
 export const SECRET_BYTES_MIN = 16
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { SignalboxError } from '../core/errors.ts'
 import type { Profile } from '../scheduling/profile.ts'
 import {
-  isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isMetricsEvents, isPreRequest, isProducer, isProfileHandler, isReporter, isResponseBody,
+  isAdmissionController, isAdmitter, isDecider, isDetector, isEndpointEvents, isKvEvents, isMetricsEvents, isPreRequest, isProducer, isProfileHandler, isReporter, isResponseBody,
   isResponseHeader, isScreener, isStageEvents, takesPeerLoads,
 } from '../core/roles.ts'
 import { setUp } from './pipeline.ts'
@@ -47,6 +47,7 @@ export const assemble = (configuration: CompletedConfiguration, types: PluginTyp
     endpointEvents: plugins.filter(isEndpointEvents),
     stageEvents: plugins.filter(isStageEvents),
     metricsEvents: plugins.filter(isMetricsEvents),
+    kvEvents: plugins.filter(isKvEvents),
     peerLoads: plugins.filter(takesPeerLoads),
     deciders: plugins.filter(isDecider),
     columns,

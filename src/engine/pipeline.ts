@@ -1,7 +1,7 @@
 import { Column, keyText } from '../core/attribute.ts'
 import type { DataKey } from '../core/attribute.ts'
 import type {
-  AdmissionController, Admitter, Decider, Detector, EndpointEvents, MetricsEvents, PeerLoads, Plugin, PreRequest, Producer, ProfileHandler, Reporter,
+  AdmissionController, Admitter, Decider, Detector, EndpointEvents, KvEvents, MetricsEvents, PeerLoads, Plugin, PreRequest, Producer, ProfileHandler, Reporter,
   ResponseBody, ResponseHeader, Screener, Services, StageEvents,
 } from '../core/contract.ts'
 import { SignalboxError } from '../core/errors.ts'
@@ -27,6 +27,7 @@ export interface Pipeline {
   readonly endpointEvents: readonly EndpointEvents[]
   readonly stageEvents: readonly StageEvents[]
   readonly metricsEvents: readonly MetricsEvents[]
+  readonly kvEvents: readonly KvEvents[]
   readonly peerLoads: readonly PeerLoads[]
   readonly deciders: readonly Decider[]
   readonly columns: ReadonlyMap<string, Column<unknown>>

@@ -25,7 +25,7 @@ export const runRequests = (context: EngineContext): Interpreter<LiveRequest, Re
     actions: actions(context),
     guards: guards(context),
     delays: {
-      producerTimeout: () => context.settings.timeouts.producerMs,
+      producerTimeout: () => context.pipeline.producers.reduce((longest, { answersWithinMs = 0 }) => Math.max(longest, answersWithinMs), context.settings.timeouts.producerMs),
       sentTimeout: () => context.settings.timeouts.sentMs,
       firstTokenTimeout: () => context.settings.timeouts.firstTokenMs,
       silenceTimeout: () => context.settings.timeouts.silenceMs,

@@ -4,6 +4,7 @@ import type { FailureCause, Input, RequestAttemptFailed, StageEnded } from '../w
 import type { RequestReceived } from '../wire/request.ts'
 import type { EngineContext } from './context.ts'
 import { callHook } from './hooks.ts'
+import { takeKvBlocks } from './kv-blocks.ts'
 import { LiveRequest } from './live-request.ts'
 import { drain, join, leave, sweep, SWEEP, update } from './membership.ts'
 import type { RequestEvent } from './request-event.ts'
@@ -100,8 +101,12 @@ const takeReport = (context: EngineContext, input: Content): void => {
     case 'replicaLeaseEnded':
       for (const plugin of context.pipeline.peerLoads) callHook(context, plugin, 'PeerLoads', () => plugin.peerGone(input.value.replica), undefined)
       return
+    case 'kvBlocksStored':
+    case 'kvBlocksRemoved':
+    case 'kvBlocksCleared':
+      takeKvBlocks(context, input)
+      return
     default:
-    // KV blocks are for producers that index them; without one they change nothing.
   }
 }
 

@@ -29,6 +29,7 @@ import { weightedRandomPicker } from './picker/weighted-random-picker/index.ts'
 import { aibrixMetricsProducer } from './producer/aibrix-metrics-producer/index.ts'
 import { approxPrefixCacheProducer, multiclusterApproxPrefixCacheProducer } from './producer/approx-prefix-cache-producer/index.ts'
 import { inflightLoadProducer } from './producer/inflight-load-producer/index.ts'
+import { precisePrefixCacheProducer } from './producer/precise-prefix-cache-producer/index.ts'
 import { sessionIdProducer } from './producer/session-id-producer/index.ts'
 import { tokenizer, tokenProducer } from './producer/token-producer/index.ts'
 import { aibrixPdProfileHandler } from './profile-handler/aibrix-pd-profile-handler/index.ts'
@@ -91,6 +92,7 @@ export { InFlightLoadProducer } from './producer/inflight-load-producer/index.ts
 export { splitEndpointId } from './producer/inflight-load-producer/load-gauges.ts'
 export { loadView } from './producer/inflight-load-producer/load-view.ts'
 export { TokenEstimator, uncachedInput } from './producer/inflight-load-producer/token-estimator.ts'
+export { PrecisePrefixCacheProducer } from './producer/precise-prefix-cache-producer/index.ts'
 export { SessionIdProducer } from './producer/session-id-producer/index.ts'
 export { TokenProducer } from './producer/token-producer/index.ts'
 export { DataParallelProfileHandler } from './profile-handler/data-parallel-profile-handler/index.ts'
@@ -155,6 +157,7 @@ export const pluginTypes: readonly PluginType[] = [
   openaiParser,
   passthroughParser,
   pdProfileHandler,
+  precisePrefixCacheProducer,
   prefillFilter,
   prefillHeaderHandler,
   prefixBasedPdDecider,

@@ -63,6 +63,8 @@ export class Exchange implements RelayListener {
   #relay: ResponseRelay | undefined
   /** Of the attempt that runs. */
   #route: Routed | undefined
+  /** Ends what is done for the request beside its way to an endpoint. */
+  readonly #leaving = new AbortController()
 
   /** `path` is the claimed path, without query. */
   constructor(parts: ExchangeParts, request: IncomingMessage, response: ServerResponse, path: string, requestId: string) {
@@ -147,7 +149,12 @@ export class Exchange implements RelayListener {
     if (this.#key !== undefined) return
     this.#key = key
     if (this.#over.isSettled) this.#tell(() => this.#tellAborted())
-    else this.#parts.keyed(key, this)
+    else this.#keep(key)
+  }
+
+  #keep(key: number): void {
+    this.#parts.keyed(key, this)
+    this.#prepared?.count?.(key, this.#leaving.signal)
   }
 
   #answered(answer: Answer): void {
@@ -231,6 +238,7 @@ export class Exchange implements RelayListener {
   }
 
   #close(ending: Ending): void {
+    this.#leaving.abort()
     const key = this.#key
     if (ending.kind === 'ended' && key !== undefined) this.#tell(() => this.#parts.scheduler.ended(key, ending.attempt, ending.end))
     else if (ending.kind === 'aborted') this.#tell(() => this.#tellAborted())

@@ -15,6 +15,8 @@ export interface Prepared {
   readonly maxOutputTokens: number | undefined
   /** Undefined where the body is not looked into. */
   readonly shape: RequestShape | undefined
+  /** Where the shape comes later: to be called once the request is taken, with its key. It reports by itself. */
+  readonly count?: ((request: number, signal: AbortSignal) => void) | undefined
 }
 
 /** Why a body is not taken. */

@@ -35,8 +35,12 @@ export class BlockPool {
   #oldest = NONE
   #newest = NONE
 
-  constructor(blockCount: number) {
+  /** Told of each block whose content can no longer be found. */
+  readonly #evicted: (key: number) => void
+
+  constructor(blockCount: number, evicted: (key: number) => void = () => undefined) {
     this.blockCount = blockCount
+    this.#evicted = evicted
     this.#key = new Float64Array(blockCount)
     this.#references = new Int32Array(blockCount)
     this.#next = new Int32Array(blockCount)
@@ -80,14 +84,20 @@ export class BlockPool {
     return { keys, matched, held, privateBlocks: total - matched }
   }
 
-  /** Publishes the prompt blocks that the sequence has now computed, so that later prompts find them. */
-  publish(lease: BlockLease): void {
+  /**
+   * Publishes the prompt blocks that the sequence has now computed, so that later prompts find them; gives the numbers
+   * of those that were not there yet.
+   */
+  publish(lease: BlockLease): readonly number[] {
+    const stored: number[] = []
     for (let i = lease.matched; i < lease.keys.length; i++) {
       const key = lease.keys[i] as number
       if (this.#find(key) !== NONE) continue
       lease.held[i] = this.#insert(key)
       lease.privateBlocks--
+      stored.push(i)
     }
+    return stored
   }
 
   /** Gives everything back; shared blocks stay cached. A second release of the same lease does nothing. */
@@ -149,6 +159,7 @@ export class BlockPool {
     this.#next[place] = this.#empty
     this.#empty = place
     this.#cached--
+    this.#evicted(this.#key[place] as number)
   }
 
   #appendIdle(place: number): void {

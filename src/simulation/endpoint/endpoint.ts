@@ -9,6 +9,7 @@ import { NO_FAULTS, parseFaults } from './faults.ts'
 import type { Faults } from './faults.ts'
 import { readBody, sendJson, sendText } from './http-body.ts'
 import { InferenceRoutes } from './inference-routes.ts'
+import { RENDER_PATHS } from './render-routes.ts'
 import { ROLES } from './role.ts'
 import type { Role, WorkKind } from './role.ts'
 import { Service } from './service.ts'
@@ -195,6 +196,8 @@ class HttpEndpoint implements SimulatedEndpoint {
     const route = `${request.method ?? 'GET'} ${path}`
     if (request.method === 'POST' && this.#routes.serves(path)) {
       await this.#infer(path, request, response)
+    } else if (request.method === 'POST' && RENDER_PATHS.has(path)) {
+      sendJson(response, 200, this.#routes.render(path, await readBody(request)))
     } else if (route === 'GET /health') {
       sendText(response, 200, '', 'text/plain')
     } else if (route === 'GET /v1/models') {

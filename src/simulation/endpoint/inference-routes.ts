@@ -9,6 +9,7 @@ import { parseGenerationRequest } from './generation-request.ts'
 import type { Api, GenerationRequest, JsonObject } from './generation-request.ts'
 import { HttpAnswer } from './http-answer.ts'
 import { sendText } from './http-body.ts'
+import { RENDER_PATHS, rendering, tokenIdsOf } from './render-routes.ts'
 import { API_PATHS, responseFormat } from './response-format.ts'
 import { decodes, encodes } from './role.ts'
 import type { Role, WorkKind } from './role.ts'
@@ -87,6 +88,13 @@ export class InferenceRoutes {
     })
   }
 
+  /** Answers what the tokens of a request's prompt are, without serving it. */
+  render(path: string, text: string): JsonObject | JsonObject[] {
+    const request = parseGenerationRequest(RENDER_PATHS.get(path) as Api, text)
+    this.#check(request)
+    return rendering(request)
+  }
+
   /** Serves one request to its end or until its client is gone. Throws an ApiError before anything was answered. */
   async infer(
     path: string, headers: IncomingHttpHeaders, text: string, response: ServerResponse, dropAfterTokens: number | undefined,
@@ -141,6 +149,7 @@ export class InferenceRoutes {
     })
     const encodeOnly = kind === 'encode'
     const id = service.submit({
+      content: { tokenIds: tokenIdsOf(prompt), adapter, places: prompt.places },
       keys: encodeOnly ? new Float64Array(0) : blockKeys(prompt.bytes, service.timing.blockTokens, request.model),
       promptTokens: encodeOnly ? 0 : prompt.tokens,
       outputTokens: request.maxTokens,

@@ -1,6 +1,7 @@
 import { BlockPool } from './block-pool.ts'
 import type { BlockLease } from './block-pool.ts'
 import { MediaCache } from './media-cache.ts'
+import type { MediaPlace } from './prompt-bytes.ts'
 import { blocksNeeded, decodeStepMs, prefillMs, transferMs } from './timing.ts'
 import type { EndpointTiming } from './timing.ts'
 
@@ -9,6 +10,8 @@ export interface Work {
   readonly id: number
   /** Keys of the full blocks of the prompt; empty when it needs no KV (an encode leg). */
   readonly keys: Float64Array
+  /** What the keys are of, for whoever tells of cached blocks. */
+  readonly content?: PromptContent
   readonly promptTokens: number
   /** Tokens to produce; the first comes out of the prefill. 0: only the prefill counts (embeddings). */
   readonly outputTokens: number
@@ -20,8 +23,19 @@ export interface Work {
   readonly remoteMedia: boolean
 }
 
+/** What the blocks of a prompt hold. */
+export interface PromptContent {
+  readonly tokenIds: Uint32Array
+  readonly adapter: string | undefined
+  readonly places: readonly MediaPlace[]
+}
+
 /** What the model tells; `atMs` is model time. */
 export interface Sink {
+  /** These blocks of the work's prompt have come into the cache. */
+  stored(work: Work, blocks: readonly number[]): void
+  evicted(key: number): void
+
   admitted(id: number, cachedTokens: number, atMs: number): void
   token(id: number, atMs: number): void
   finished(id: number, atMs: number): void
@@ -63,7 +77,7 @@ export class EndpointModel {
   constructor(timing: EndpointTiming, sink: Sink) {
     this.#timing = timing
     this.#sink = sink
-    this.#pool = new BlockPool(timing.blockCount)
+    this.#pool = new BlockPool(timing.blockCount, (key) => sink.evicted(key))
   }
 
   get running(): number {
@@ -195,7 +209,7 @@ export class EndpointModel {
     for (const [sequence, arrivesAt] of this.#transfers) {
       if (arrivesAt > at) continue
       this.#transfers.delete(sequence)
-      this.#pool.publish(sequence.lease as BlockLease)
+      this.#publish(sequence)
       this.#join(sequence, at)
     }
   }
@@ -203,10 +217,15 @@ export class EndpointModel {
   #prefilled(at: number): void {
     const sequence = this.#prefilling as Sequence
     this.#endPrefill()
-    this.#pool.publish(sequence.lease as BlockLease)
+    this.#publish(sequence)
     if (sequence.work.outputTokens > 0) this.#produce(sequence, at)
     if (sequence.produced >= sequence.work.outputTokens) this.#finish(sequence, at)
     else this.#join(sequence, at)
+  }
+
+  #publish(sequence: Sequence): void {
+    const stored = this.#pool.publish(sequence.lease as BlockLease)
+    if (stored.length > 0) this.#sink.stored(sequence.work, stored)
   }
 
   #endPrefill(): void {

@@ -12,11 +12,19 @@ export interface MediaItem {
   readonly key: number
 }
 
+/** Where an item's tokens begin in the prompt; it takes `MEDIA_TOKENS`. */
+export interface MediaPlace {
+  readonly item: MediaItem
+  readonly offset: number
+}
+
 /** A prompt as bytes, four to a token. */
 export interface Prompt {
   readonly bytes: Uint8Array
   readonly tokens: number
   readonly media: readonly MediaItem[]
+  /** Each place of an item, in order. */
+  readonly places: readonly MediaPlace[]
 }
 
 /**
@@ -46,6 +54,7 @@ export class PromptBytes {
 
   build(): Prompt {
     const bytes = new Uint8Array(this.#sizeMax())
+    const places: MediaPlace[] = []
     let end = 0
     for (const piece of this.#pieces) {
       if (typeof piece === 'string') {
@@ -54,10 +63,11 @@ export class PromptBytes {
       }
       const start = Math.ceil(end / BYTES_PER_TOKEN)
       end = (start + MEDIA_TOKENS) * BYTES_PER_TOKEN
+      places.push({ item: piece, offset: start })
       new Int32Array(bytes.buffer, start * BYTES_PER_TOKEN, MEDIA_TOKENS).fill(piece.key | 0)
     }
     const tokens = Math.ceil(end / BYTES_PER_TOKEN)
-    return { bytes: bytes.subarray(0, tokens * BYTES_PER_TOKEN), tokens, media: [...this.#media.values()] }
+    return { bytes: bytes.subarray(0, tokens * BYTES_PER_TOKEN), tokens, media: [...this.#media.values()], places }
   }
 
   #sizeMax(): number {

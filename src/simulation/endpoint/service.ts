@@ -54,6 +54,8 @@ export class Service implements Sink {
   generationTokens = 0
   cacheQueries = 0
   cacheHits = 0
+  /** Told of the cache, where somebody wants to know. */
+  cacheWatch: Pick<Sink, 'stored' | 'evicted'> | undefined
   readonly #model: EndpointModel
   readonly #active = new Map<number, Active>()
   readonly #dirty = new Set<Answer>()
@@ -118,6 +120,14 @@ export class Service implements Sink {
   generationRate(): number {
     this.#turnRateSlots()
     return this.#rateSlots.reduce((sum, tokens) => sum + tokens, 0) / RATE_WINDOW_SECONDS
+  }
+
+  stored(work: Work, blocks: readonly number[]): void {
+    this.cacheWatch?.stored(work, blocks)
+  }
+
+  evicted(key: number): void {
+    this.cacheWatch?.evicted(key)
   }
 
   admitted(id: number, cachedTokens: number, atMs: number): void {

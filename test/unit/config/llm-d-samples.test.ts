@@ -131,7 +131,7 @@ describe('llm-d\'s sample', () => {
     expect(notBuilt.map(({ message }) => message)).toEqual(unbuilt.map((type) => `plugin type \`${type}\` is known from llm-d but not built`))
     for (const { code, place } of notBuilt) expect({ code, place }).toMatchObject({ code: 'config-plugin-not-built', place: { file, column: 11 } })
     const others = loaded.filter((error) => !notBuilt.includes(error))
-    if (sample.refusedFor === undefined) expect(others.map(({ message }) => message)).toEqual(textOf(file).includes('vllm:') ? [expect.stringContaining('vllm')] : [])
+    if (sample.refusedFor === undefined) expect(others.map(({ message }) => message)).toEqual([])
     const told = others.some(({ message }) => sample.refusedFor !== undefined && message.includes(sample.refusedFor))
     expect(unbuilt.length > 0 || told).toBe(true)
   })

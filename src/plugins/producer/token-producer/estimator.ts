@@ -154,7 +154,7 @@ const embeddingsRecord = (texts: readonly string[], input: PromptInput): string 
     : `{"Raw":"","Strings":${texts.length === 0 ? 'null' : goJson(texts)},"TokenIDs":null}`
 
 /** Pairs hashes with placeholders by index, in order of offset; equal offsets by modality. */
-const generateMedia = ({ hashes, placeholders }: GenerateFeatures): readonly MediaFeature[] =>
+export const generateMedia = ({ hashes, placeholders }: GenerateFeatures): readonly MediaFeature[] =>
   [...hashes.keys()]
     .sort(byCodeUnit)
     .flatMap((modality) => {

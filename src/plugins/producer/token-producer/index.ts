@@ -1,12 +1,12 @@
-import type { InferenceBody } from '../../../core/body.ts'
+import type { InferenceBody, PromptInput } from '../../../core/body.ts'
 import { type DataKey, fromProducer, TOKENIZED_PROMPT } from '../../../core/attribute.ts'
 import type { PluginContext, PluginType, Producer, TypedName } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import type { Request, RequestShape } from '../../../core/request.ts'
-import { shape, type TokenizedRequest, untokenized, type WantedKeys } from '../../../core/shape.ts'
-import { Estimator } from './estimator.ts'
+import { AWAITED_TOKENS, shape, type TokenizedPrompt, type TokenizedRequest, untokenized, type WantedKeys } from '../../../core/shape.ts'
+import { Estimator, generateMedia } from './estimator.ts'
 import { videoHints } from './media-tokens.ts'
-import { type EstimateParameters, estimateParameters } from './parameters.ts'
+import { type RenderParameters, type TokenParameters, tokenParameters } from './parameters.ts'
 
 const TYPE = 'token-producer'
 
@@ -21,18 +21,28 @@ export interface Readable {
  */
 export class TokenProducer implements Producer {
   readonly typedName: TypedName
-  private readonly estimator: Estimator
+  /** Where tokens are counted, unless they are estimated here. */
+  readonly render: RenderParameters | undefined
+  readonly answersWithinMs: number | undefined
+  private readonly estimator: Estimator | undefined
 
-  constructor(name: string, parameters: EstimateParameters) {
+  constructor(name: string, parameters: TokenParameters) {
     this.typedName = { type: TYPE, name }
-    this.estimator = new Estimator(parameters)
+    this.estimator = parameters.backend === 'estimate' ? new Estimator(parameters.estimate) : undefined
+    this.render = parameters.backend === 'vllm' ? parameters.render : undefined
+    this.answersWithinMs = this.render === undefined ? undefined : Math.max(this.render.timeoutMs, this.render.mediaTimeoutMs)
   }
 
   produces(): readonly DataKey<unknown>[] {
     return [fromProducer(TOKENIZED_PROMPT, this.typedName.name)]
   }
 
-  /** Nothing to compute: the shape came with the request. */
+  /** Requests whose front door said that their tokens are being counted wait for that. */
+  awaits({ shape: { tokenized, problem } }: Request): boolean {
+    return this.render !== undefined && !tokenized && problem === AWAITED_TOKENS
+  }
+
+  /** Nothing to compute: the shape came with the request, or after it. */
   produce(_request: Request, _candidates: readonly Endpoint[]): void {}
 
   /**
@@ -45,7 +55,10 @@ export class TokenProducer implements Producer {
     return { prompts: prompts.map(({ tokenIds, media }) => ({ tokenIds: tokenIds.slice(), media })), cacheSalt }
   }
 
-  /** The shape of a request: `tokenize` and `shape` in one, without a copy of the tokens. What fails is in its `problem`. */
+  /**
+   * The shape of a request: `tokenize` and `shape` in one, without a copy of the tokens. What fails is in its `problem`,
+   * and so is that the tokens must be asked for.
+   */
   shape(parsed: Readable, headers: ReadonlyMap<string, string>, model: string, wanted: readonly WantedKeys[], secret?: Uint8Array): RequestShape {
     let tokenized: TokenizedRequest
     try {
@@ -59,11 +72,33 @@ export class TokenProducer implements Producer {
   private tokenized({ body }: Readable, headers: ReadonlyMap<string, string>, already?: TokenizedRequest): TokenizedRequest {
     if (already !== undefined) return already.cacheSalt === '' ? { ...already, cacheSalt: body?.cacheSalt ?? '' } : already
     if (body === undefined) throw new Error('request body is nil')
-    return { prompts: this.estimator.prompts(body, videoHints(headers)), cacheSalt: body.cacheSalt }
+    return { prompts: this.estimator?.prompts(body, videoHints(headers)) ?? givenTokens(body), cacheSalt: body.cacheSalt }
   }
 }
 
-const create = (context: PluginContext): TokenProducer => new TokenProducer(context.name, estimateParameters(context.parameters))
+/**
+ * The prompts of a body that came as token ids: they need no asking.
+ * @throws Error for other bodies; that the tokens are awaited is one of its messages.
+ */
+const givenTokens = (body: InferenceBody): readonly TokenizedPrompt[] => {
+  switch (body.kind) {
+    case 'generate':
+      return [{ tokenIds: body.tokenIds, media: body.features === undefined ? [] : generateMedia(body.features) }]
+    case 'completions':
+      return promptsOf(body.prompt)
+    case 'chat':
+      throw new Error(AWAITED_TOKENS)
+    default:
+      throw new Error(`the vllm backend counts the tokens of chat and text completions, not of ${body.kind}`)
+  }
+}
+
+const promptsOf = (prompt: PromptInput): readonly TokenizedPrompt[] => {
+  if (prompt.form === 'tokens') return prompt.prompts.map((tokenIds) => ({ tokenIds, media: [] }))
+  throw new Error(AWAITED_TOKENS)
+}
+
+const create = (context: PluginContext): TokenProducer => new TokenProducer(context.name, tokenParameters(context.parameters))
 
 export const tokenProducer: PluginType = { type: TYPE, kinds: ['producer'], stability: 'beta', create }
 

@@ -26,21 +26,37 @@ const ESTIMATE = {
   }),
 }
 
+const VLLM = { url: text('http://localhost:8000'), timeout: durationMs(5000), mmTimeout: durationMs(30_000) }
+
 const FIELDS = {
   modelName: text(''),
   estimate: optionalObject(ESTIMATE),
-  vllm: optionalObject({ url: text('http://localhost:8000'), timeout: durationMs(5000), mmTimeout: durationMs(30_000) }),
+  vllm: optionalObject(VLLM),
   udsTokenizerConfig: anything,
 }
 
 /** How tokens are estimated; 0 and '' stand for the default. */
 export type EstimateParameters = Decoded<typeof ESTIMATE>
 
+/** Where vLLM's render routes are, and how long they may take. (llm-d: token-producer, vllm backend) */
+export interface RenderParameters {
+  /** The model that the routes are asked for. */
+  readonly modelName: string
+  readonly url: string
+  readonly timeoutMs: number
+  /** For prompts with media. */
+  readonly mediaTimeoutMs: number
+}
+
+export type TokenParameters =
+  | { readonly backend: 'estimate'; readonly estimate: EstimateParameters }
+  | { readonly backend: 'vllm'; readonly render: RenderParameters }
+
 /**
- * Reads and checks the parameters; only the estimate backend is built.
- * @throws ParameterError, or SignalboxError (config-plugin-not-built) for the other backends.
+ * Reads and checks the parameters.
+ * @throws ParameterError, or SignalboxError (config-plugin-not-built) for a backend that is not built.
  */
-export const estimateParameters = (parameters: unknown): EstimateParameters => {
+export const tokenParameters = (parameters: unknown): TokenParameters => {
   const { modelName, estimate, vllm, udsTokenizerConfig } = decodeParametersOf(
     "failed to parse the parameters of the 'token-producer' plugin: ", parameters, FIELDS,
   )
@@ -51,19 +67,25 @@ export const estimateParameters = (parameters: unknown): EstimateParameters => {
   }
   if (wantsVllm || udsTokenizerConfig !== undefined) {
     if (modelName === '') throw new ParameterError("'modelName' must be specified")
-    throw notBuilt(wantsVllm ? 'vllm' : 'udsTokenizerConfig')
+    if (!wantsVllm) throw notBuilt('udsTokenizerConfig')
+    const { url, timeout, mmTimeout } = vllm ?? VLLM_DEFAULTS
+    if (!/^https?:\/\/[^/]+/.test(url)) throw new ParameterError(`vllm.url must be an http or https URL, got "${url}"`, ['vllm', 'url'])
+    if (timeout <= 0 || mmTimeout <= 0) throw new ParameterError('vllm.timeout and vllm.mmTimeout must be greater than 0', ['vllm'])
+    return { backend: 'vllm', render: { modelName, url, timeoutMs: timeout, mediaTimeoutMs: mmTimeout } }
   }
   const chosen = estimate ?? DEFAULTS
   requireMode('image', chosen.image.mode, 'dynamic', 'static')
   requireMode('video.tokensPerFrame', chosen.video.tokensPerFrame.mode, 'dynamic', 'static')
   requireMode('video.frames', chosen.video.frames.mode, 'sampled', 'strided')
-  return chosen
+  return { backend: 'estimate', estimate: chosen }
 }
 
 const DEFAULTS: EstimateParameters = object(ESTIMATE).fallback
 
+const VLLM_DEFAULTS = object(VLLM).fallback
+
 const notBuilt = (backend: string): SignalboxError =>
-  new SignalboxError('config-plugin-not-built', `the backend '${backend}' of token-producer is known but not built; use 'estimate'`)
+  new SignalboxError('config-plugin-not-built', `the backend '${backend}' of token-producer is known but not built; use 'vllm' or 'estimate'`)
 
 const requireMode = (path: string, mode: string, first: string, second: string): void => {
   if (mode === '' || mode === first || mode === second) return

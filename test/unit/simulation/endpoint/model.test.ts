@@ -15,6 +15,8 @@ function given(timing: Partial<EndpointTiming> = {}): { model: EndpointModel; lo
   const log: string[] = []
   const model = new EndpointModel({ ...TIMING, ...timing }, {
     admitted: (id, cached, at) => log.push(`${at} admitted ${id} cached ${cached}`),
+    stored: () => undefined,
+    evicted: () => undefined,
     token: (id, at) => log.push(`${at} token ${id}`),
     finished: (id, at) => log.push(`${at} finished ${id}`),
   })
@@ -207,7 +209,9 @@ describe('endpoint model', () => {
       const finished = new Set<number>()
       let lastMs = 0
       const model = new EndpointModel({ ...TIMING, maxRunning: 3, blockCount: 20 }, {
-        admitted: (_id, cached) => expect(cached).toBeGreaterThanOrEqual(0),
+        stored: () => undefined,
+      evicted: () => undefined,
+      admitted: (_id, cached) => expect(cached).toBeGreaterThanOrEqual(0),
         token: (id, at) => {
           expect(at).toBeGreaterThanOrEqual(lastMs)
           lastMs = at

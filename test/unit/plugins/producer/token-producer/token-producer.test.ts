@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { InferenceBody, Part } from '../../../../../src/core/body.ts'
 import { SignalboxError } from '../../../../../src/core/errors.ts'
+import { AWAITED_TOKENS, untokenized } from '../../../../../src/core/shape.ts'
 import { Packer, TOKENS_MAX } from '../../../../../src/plugins/producer/token-producer/packer.ts'
 import { tokenizer, tokenProducer, type TokenProducer } from '../../../../../src/plugins/producer/token-producer/index.ts'
 import { context, endpoint, request } from '../../given.ts'
@@ -85,15 +86,29 @@ describe('token-producer', () => {
     expect(made().produces()).toEqual([{ dataType: 'TokenizedPrompt', producer: 'it' }])
   })
 
+  it('given the vllm backend, when shaped, then token ids count as they are, texts are awaited, and what it cannot count says so', () => {
+    const producer = made({ modelName: 'm', vllm: { url: 'http://r:8000', timeout: '2s', mmTimeout: '9s' } })
+    expect(producer.render).toEqual({ modelName: 'm', url: 'http://r:8000', timeoutMs: 2000, mediaTimeoutMs: 9000 })
+    expect(producer.answersWithinMs).toBe(9000)
+    const shaped = (body: InferenceBody) => producer.shape({ body }, none, 'm', [])
+    expect(shaped({ kind: 'generate', tokenIds: Uint32Array.of(1, 2), features: undefined, cacheSalt: '' })).toMatchObject({ tokenized: true, prompts: [{ tokens: 2 }] })
+    expect(shaped({ kind: 'completions', prompt: { form: 'tokens', prompts: [Uint32Array.of(1)] }, cacheSalt: '' })).toMatchObject({ tokenized: true, prompts: [{ tokens: 1 }] })
+    expect(shaped({ kind: 'completions', prompt: { form: 'text', text: 'x' }, cacheSalt: '' })).toEqual(untokenized(AWAITED_TOKENS))
+    expect(shaped(chat({ type: 'text', text: 'x' }))).toEqual(untokenized(AWAITED_TOKENS))
+    expect(shaped({ kind: 'images', prompt: 'x', cacheSalt: '' }).problem).toBe('the vllm backend counts the tokens of chat and text completions, not of images')
+    expect([untokenized(AWAITED_TOKENS), untokenized('')].map((shape) => producer.awaits(request({ shape })))).toEqual([true, false])
+    expect(made().awaits(request({ shape: untokenized(AWAITED_TOKENS) }))).toBe(false)
+  })
+
   it('given the old type, when made, then it is the same producer', () => {
     expect(tokenizer.create(context(undefined)).typedName.type).toBe('token-producer')
     expect(tokenizer.deprecated?.replacement).toBe('token-producer')
   })
 
   it.each([
-    [{ modelName: 'm' }, "the backend 'vllm' of token-producer is known but not built; use 'estimate'"],
-    [{ modelName: 'm', vllm: { url: 'http://x', timeout: '5s', mmTimeout: '30s' } }, "the backend 'vllm' of token-producer is known but not built; use 'estimate'"],
-    [{ modelName: 'm', udsTokenizerConfig: { socketFile: '/x' } }, "the backend 'udsTokenizerConfig' of token-producer is known but not built; use 'estimate'"],
+    [{ modelName: 'm', udsTokenizerConfig: { socketFile: '/x' } }, "the backend 'udsTokenizerConfig' of token-producer is known but not built; use 'vllm' or 'estimate'"],
+    [{ modelName: 'm', vllm: { url: 'localhost:8000' } }, 'vllm.url must be an http or https URL, got "localhost:8000"'],
+    [{ modelName: 'm', vllm: { timeout: '0s' } }, 'vllm.timeout and vllm.mmTimeout must be greater than 0'],
     [{ vllm: {} }, "'modelName' must be specified"],
     [{ udsTokenizerConfig: {} }, "'modelName' must be specified"],
     [{ estimate: {}, vllm: {} }, "only one of 'estimate', 'vllm', or 'udsTokenizerConfig' may be set"],
