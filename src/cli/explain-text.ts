@@ -11,7 +11,7 @@ export const explanationText = (explanation: Explanation, all: boolean): string 
   const { requestId, request, records, receipts } = explanation
   const parts = [`request ${requestId} (position ${request})`]
   for (const receipt of receipts) parts.push(receiptText(receipt, all))
-  parts.push('\nwhat happened', table([], records.map((record) => [`  ${record.position}`, time(record.atUs), kindOf(record), detail(record.input?.input?.value)])))
+  parts.push('\nwhat happened', table([], records.map((record) => [`  ${record.position}`, time(record.atUs), kindOf(record), detail(record.input?.input)])))
   return `${parts.join('\n')}\n`
 }
 
@@ -67,9 +67,12 @@ const age = (us: number): string => (us < 0 ? 'never heard' : `${Math.round(us /
 const time = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
 const indent = (text: string): string => text.split('\n').map((line) => `    ${line}`).join('\n')
 
+/** What ended a request without naming it. */
+const ENDS: Readonly<Record<string, string>> = { engineStarted: 'its connection died with the process: scheduler-restarted', timerFired: 'given up: its time was over' }
+
 /** The few fields of an input that tell its story. */
-const detail = (value: unknown): string => {
-  const fields = value as Readonly<Record<string, unknown>> | undefined
+const detail = (input: { readonly kind: string; readonly value: unknown } | undefined): string => {
+  const fields = input?.value as Readonly<Record<string, unknown>> | undefined
   const told = ['attempt', 'endpoint', 'status', 'cause', 'tokens'].flatMap((name) => (fields?.[name] === undefined || fields[name] === '' ? [] : [`${name} ${String(fields[name])}`]))
-  return told.join(', ')
+  return ENDS[input?.kind ?? ''] ?? told.join(', ')
 }

@@ -1,7 +1,7 @@
 import { SignalboxError } from '../core/errors.ts'
 import type { EngineOptions } from '../engine/context.ts'
 import type { JournalReader } from '../journal/port.ts'
-import { arrivalsOf, readRecord } from '../journal/reading.ts'
+import { arrivalsOf, readRecord, readRecords } from '../journal/reading.ts'
 import type { Receipt } from '../wire/decision.ts'
 import type { Record as JournalRecord } from '../wire/journal.ts'
 import { finish, recover } from './recover.ts'
@@ -11,7 +11,7 @@ export interface Explanation {
   readonly requestId: string
   /** Position of its arrival. */
   readonly request: number
-  /** Its records, in order. */
+  /** Its records, in order; behind them the one that ended it, where that was a restart or a timer and so not its own. */
   readonly records: readonly JournalRecord[]
   /** The receipt of each of its decisions, recomputed. */
   readonly receipts: readonly Receipt[]
@@ -44,5 +44,22 @@ const explainArrival = (options: EngineOptions, reader: JournalReader, request: 
     const replayer = finish(recover(options, reader, record.position))
     receipts.push(...replayer.receipts().filter((receipt) => receipt.request === request))
   }
-  return { requestId: arrival?.kind === 'requestReceived' ? arrival.value.requestId : '', request, records, receipts }
+  const last = records.at(-1)
+  const end = last === undefined || SELF_ENDED.has(last.input?.input?.kind ?? '') ? undefined : endOf(options, reader, request, last.position)
+  return { requestId: arrival?.kind === 'requestReceived' ? arrival.value.requestId : '', request, records: end === undefined ? records : [...records, end], receipts }
+}
+
+/** Behind these nothing more comes of a request. */
+const SELF_ENDED: ReadonlySet<string> = new Set(['responseEnded', 'requestAborted'])
+
+/** The record behind a position with which a request was over; undefined when it was over before, or is not yet. */
+const endOf = (options: EngineOptions, reader: JournalReader, request: number, position: number): JournalRecord | undefined => {
+  const replayer = finish(recover(options, reader, position))
+  const { requests } = replayer.engine.view
+  if (!requests.has(request) || position >= reader.lastPosition()) return undefined
+  for (const record of readRecords(reader, position + 1)) {
+    replayer.apply(record)
+    if (!requests.has(request)) return record
+  }
+  return undefined
 }
