@@ -3,7 +3,6 @@ import { DEFAULT_ENGINE_SETTINGS } from '../core/configuration.ts'
 import type { EngineSettings } from '../core/configuration.ts'
 import type { Observation, Plugin } from '../core/contract.ts'
 import type { Instant } from '../core/instant.ts'
-import { LoadLedger } from '../core/load-ledger.ts'
 import { Chance } from '../scheduling/chance.ts'
 import { Digest } from '../scheduling/digest.ts'
 import { ReceiptBook } from '../scheduling/receipt-book.ts'
@@ -13,6 +12,7 @@ import type { Decision } from '../wire/decision.ts'
 import type { EngineStarted } from '../wire/input.ts'
 import type { PluginTypes } from './assemble.ts'
 import type { Effect } from './effects.ts'
+import { EngineLoad } from './engine-load.ts'
 import type { EndpointActor, EndpointEvent } from './endpoint-actor.ts'
 import type { Fleet } from './fleet.ts'
 import type { LiveRequest } from './live-request.ts'
@@ -53,7 +53,7 @@ export class EngineContext implements RunContext {
   readonly requests = new Map<number, LiveRequest>()
   readonly timers = new Timers()
   /** Requests by endpoint life, for the machines' load and the gauges; tokens are the plugins' affair. */
-  readonly ledger = new LoadLedger()
+  readonly ledger = new EngineLoad(this.requests)
   readonly chance = new Chance()
   readonly slabs: SlabRing
   readonly receipts = new ReceiptBook()

@@ -5,25 +5,26 @@ import type { LiveRequest } from './live-request.ts'
 
 /** Records the assignments of a routed request: the first endpoint of each profile that ran. */
 export const hold = (context: EngineContext, request: LiveRequest): void => {
-  const promptTokens = tokensOf(request)
-  for (const [profile, { endpoints }] of request.result?.results ?? []) {
-    const [endpoint] = endpoints
-    if (endpoint === undefined) continue
-    context.ledger.assign(request.key, { profile, endpoint, promptTokens, outputTokens: 0 })
-    tellLoad(context, context.fleet.ofLife(endpoint.life))
-  }
+  context.ledger.hold(request, tokensOf(request))
+  tellLoads(context, request)
 }
 
 /** Releases all that the request holds; again is harmless. */
 export const letGo = (context: EngineContext, request: LiveRequest): void => {
-  const lives = context.ledger.assignmentsOf(request.key).map(({ endpoint }) => endpoint.life)
-  context.ledger.release(request.key)
-  for (const life of lives) tellLoad(context, context.fleet.ofLife(life))
+  if (!request.holds) return
+  context.ledger.letGo(request)
+  tellLoads(context, request)
 }
 
-/** Sends the endpoint's machine a crossing of its load, if there was one. */
-const tellLoad = (context: EngineContext, actor: EndpointActor | undefined): void => {
-  if (actor === undefined) return
+/** Sends the machines of the request's endpoints a crossing of their load, where there was one. */
+const tellLoads = (context: EngineContext, request: LiveRequest): void => {
+  for (const [, { endpoints }] of request.result?.results ?? []) {
+    const actor = endpoints[0] === undefined ? undefined : context.fleet.ofLife(endpoints[0].life)
+    if (actor !== undefined) tellLoad(context, actor)
+  }
+}
+
+const tellLoad = (context: EngineContext, actor: EndpointActor): void => {
   const { requests } = context.ledger.load(actor.endpoint)
   const load = requests === 0 ? 'idle' : requests < context.settings.saturatedRequests ? 'busy' : 'saturated'
   if (load === actor.load) return

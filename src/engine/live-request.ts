@@ -50,6 +50,9 @@ export class LiveRequest implements Request {
   denial: Denial | undefined = undefined
   lastFailure: Denial | undefined = undefined
   started = false
+  /** Whether it counts as in flight on the endpoints of its result, and with how many tokens; written by EngineLoad only. */
+  holds = false
+  promptTokens = 0
   /** Whether the hooks were told of the response's first step. */
   firstTold = false
   /** What ended it, for the last step of the response. */

@@ -1,6 +1,5 @@
 import { Endpoint } from '../core/endpoint.ts'
 import type { Metrics } from '../core/endpoint.ts'
-import type { Assignment } from '../core/load-ledger.ts'
 import type { Denial } from '../core/contract.ts'
 import { byCodeUnit } from '../core/order.ts'
 import type { ProfileResult } from '../core/request.ts'
@@ -176,14 +175,12 @@ const loadRequest = (context: EngineContext, saved: RequestState): void => {
   request.lastFailure = saved.lastFailure satisfies Denial | undefined
   context.requestMachine.restore(request, saved.machine)
   const results = new Map<string, ProfileResult>()
-  for (const { profile, endpoint, life, promptTokens, outputTokens } of saved.assignments) {
-    const assignment: Assignment = { profile, endpoint: ofLife(context, endpoint, life), promptTokens, outputTokens }
-    context.ledger.assign(saved.key, assignment)
-    results.set(profile, { endpoints: [assignment.endpoint] })
-  }
-  if (saved.primaryProfile !== '') request.result = { primary: saved.primaryProfile, results }
-  if (request.result !== undefined) request.settle()
+  for (const { profile, endpoint, life } of saved.assignments) results.set(profile, { endpoints: [ofLife(context, endpoint, life)] })
   context.requests.set(request.key, request)
+  if (saved.primaryProfile === '') return
+  request.result = { primary: saved.primaryProfile, results }
+  request.settle()
+  context.ledger.hold(request, saved.assignments[0]?.promptTokens ?? 0)
 }
 
 /** The endpoint of that life; where it has left, a stand-in that only bears its names. */
