@@ -54,6 +54,10 @@ export class RequestDesk {
     })
   }
 
+  prefillEnded(request: number, attempt: number, status: number): void {
+    this.report({ kind: 'stageEnded', value: { request, attempt, stage: 'prefill', status } })
+  }
+
   sent(request: number, attempt: number): void {
     this.report({ kind: 'requestSent', value: { request, attempt } })
   }

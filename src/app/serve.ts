@@ -21,6 +21,7 @@ import { discoveryOf } from './discovery.ts'
 import type { Discovery } from './discovery.ts'
 import { EngineHost } from './host.ts'
 import { Broker } from './nats/broker.ts'
+import { Prefills } from './prefills.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
@@ -135,7 +136,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   }
   if (discovery !== undefined) started.push(() => discovery.close())
   scraping.follow()
-  const door = doorOf(options, host, counting, log)
+  const door = doorOf(options, host, counting, log, metrics)
   desk.onExpired((request, denial) => door.abort(request, denial))
   const front = await door.listen()
   started.push(() => door.close(settings.drainTimeoutMs))
@@ -164,13 +165,14 @@ const startDiscovery = async ({ completed, settings }: ServeOptions, host: Engin
   return discovery
 }
 
-const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineHost, counting: TokenCounting | undefined): Preparation => {
+const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineHost, counting: TokenCounting | undefined, refuses: (body: Uint8Array) => string | undefined = () => undefined): Preparation => {
   const { plugins } = actor.engine.view.pipeline
   return preparation({
     parsers: parsersOf(plugins, completed.parsers),
     tokens: tokensOf(plugins),
     wanted: () => actor.engine.wanted(),
     secret: secretOf(settings),
+    refuses,
     counting,
   })
 }
@@ -178,9 +180,10 @@ const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineH
 const countingOf = ({ settings }: ServeOptions, { actor, desk }: EngineHost): TokenCounting | undefined =>
   TokenCounting.of({ tokens: tokensOf(actor.engine.view.pipeline.plugins), desk, wanted: () => actor.engine.wanted(), secret: secretOf(settings) })
 
-const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting | undefined, log: Logger): HttpDoor => {
+const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting | undefined, log: Logger, metrics: EngineMetrics): HttpDoor => {
   const { settings } = options
   const { actor, desk, refusal } = host
+  const prefills = new Prefills(actor.engine, settings)
   return new HttpDoor({
     listen: settings.listen,
     bodyLimitBytes: settings.bodyLimitBytes,
@@ -188,8 +191,9 @@ const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting
     scheduler: schedulerPort(desk, () => {
       const why = refusal(settings)
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
-    }),
-    preparation: preparationOf(options, host, counting),
+    }, prefills.legOf),
+    prefills: prefills.observer((observation) => metrics.observe(observation)),
+    preparation: preparationOf(options, host, counting, prefills.refuses),
     failed: (error) => log.error({ err: error }, 'front door'),
   })
 }

@@ -23,7 +23,7 @@ export interface KeptReceipt {
   readonly runs: readonly ProfileRun[]
   readonly deciders: readonly DeciderRun[]
   readonly excluded: readonly string[]
-  readonly pairs: readonly ScoredPair[]
+  readonly pairs?: readonly ScoredPair[]
   readonly notes: readonly string[]
   readonly decision: Decision
 }
@@ -73,7 +73,7 @@ export const writeReceipt = (kept: KeptReceipt): Receipt => ({
   decision: kept.decision,
   excluded: [...kept.excluded],
   notes: [...kept.notes],
-  pairs: kept.pairs.map((pair) => ({ ...pair })),
+  pairs: (kept.pairs ?? []).map((pair) => ({ ...pair })),
 })
 
 const ids = (endpoints: readonly Endpoint[]): string[] => endpoints.map((endpoint) => endpoint.id)

@@ -14,6 +14,7 @@ import type { ListenAddress } from './listening.ts'
 import { listModels } from './models.ts'
 import type { Preparation } from './preparation.ts'
 import { answerBrokenRequest } from './broken-request.ts'
+import type { PrefillObserver } from './prefill/leg.ts'
 import { pathOf, routeOf } from './routes.ts'
 import type { Destination, DoorAnswer, SchedulerPort } from './scheduler-port.ts'
 
@@ -43,9 +44,13 @@ export interface DoorOptions {
   readonly requestTimeoutMs?: number
   readonly keepAliveMs?: number
   readonly checkEveryMs?: number
+  /** Told of the prefills that the door runs itself. */
+  readonly prefills?: PrefillObserver
   /** Told of errors that are nobody's request's fault. */
   failed?(error: unknown): void
 }
+
+const UNOBSERVED: PrefillObserver = { outstanding: () => undefined, callFailed: () => undefined, requestFailed: () => undefined, succeeded: () => undefined }
 
 /** What the door counts since its start. */
 export interface DoorCounts {
@@ -86,6 +91,7 @@ export class HttpDoor {
       connections: this.#connections,
       bodyLimitBytes: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
       forcesUsage: options.forcesUsage ?? false,
+      prefills: options.prefills ?? UNOBSERVED,
       received: options.received ?? [],
       keyed: (key, exchange) => this.#byKey.set(key, exchange),
       finished: (exchange, key) => {

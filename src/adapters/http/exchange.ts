@@ -8,6 +8,11 @@ import type { Connections } from './connections.ts'
 import type { ErrorAnswer } from './error-response.ts'
 import { attemptHeaders, readClientHeaders } from './header-policy.ts'
 import type { ClientHeaders } from './header-policy.ts'
+import { prefillHeaders } from './prefill/headers.ts'
+import type { PrefillFailure, PrefillLeg, PrefillObserver } from './prefill/leg.ts'
+import { prefillRefusal, tellPrefillFailed } from './prefill/refusal.ts'
+import { PrefillRunner } from './prefill/run.ts'
+import type { PrefillRun } from './prefill/run.ts'
 import type { Preparation, Prepared } from './preparation.ts'
 import { upstreamBody } from './request-body.ts'
 import { originForm } from './routes.ts'
@@ -26,6 +31,7 @@ export interface ExchangeParts {
   readonly forcesUsage: boolean
   /** Headers that plugins read; see `Plugin.receives`. */
   readonly received: readonly string[]
+  readonly prefills: PrefillObserver
   /** The engine's key of an exchange has become known. */
   keyed(key: number, exchange: Exchange): void
   finished(exchange: Exchange, key: number | undefined): void
@@ -61,6 +67,7 @@ export class Exchange implements RelayListener {
   #body: Buffer | undefined
   #prepared: Prepared | undefined
   #relay: ResponseRelay | undefined
+  #prefill: PrefillRunner | undefined
   /** Of the attempt that runs. */
   #route: Routed | undefined
   /** Ends what is done for the request beside its way to an endpoint. */
@@ -176,10 +183,35 @@ export class Exchange implements RelayListener {
     const names = isRewritten && prepared.model !== '' ? { from: route.targetModel, to: prepared.model } : undefined
     const edits = { hidesUsage, names }
     const headers = attemptHeaders(this.#headers.forwarded, route, this.requestId, hidesUsage || names !== undefined ? CODED : undefined)
-    const upstream = { hostPort: route.endpoint.hostPort, method: 'POST' as const, path: originForm(this.#request.url ?? this.#path), headers, body: bytes }
     this.#route = route
     this.#relay = new ResponseRelay(this.#response, route, { requestId: this.requestId, api: prepared.api, streams: prepared.streaming, edits, isSglang: prepared.parser === SGLANG_PARSER }, this)
-    this.#relay.start(connections, upstream, this.#parts.stale)
+    const relay = this.#relay
+    const path = originForm(this.#request.url ?? this.#path)
+    const decode = (body: Buffer): void => {
+      if (!this.#over.isSettled) relay.start(connections, { hostPort: route.endpoint.hostPort, method: 'POST', path, headers, body }, this.#parts.stale)
+    }
+    if (route.prefill === undefined) decode(bytes)
+    else this.#prefillFor(route, route.prefill, { model: prepared.model, path, body: bytes }, decode)
+  }
+
+  /** Runs the prefill; the decode goes when it can. */
+  #prefillFor(route: Routed, leg: PrefillLeg, request: Pick<PrefillRun, 'model' | 'path' | 'body'>, decode: (body: Buffer) => void): void {
+    const { connections, prefills, scheduler, stale } = this.#parts
+    this.#prefill = new PrefillRunner({ ...request, leg, headers: prefillHeaders(this.#headers.forwarded, this.requestId) }, prefills, {
+      decode,
+      prefillEnded: (status) => this.#tell(() => scheduler.prefillEnded?.(route.request, route.attempt, status)),
+      prefillFailed: (message, cause) => this.#prefillFailed(route, leg, message, cause),
+    })
+    this.#prefill.start(connections, stale)
+  }
+
+  /** Without its prefill the request is over, unless the decode speaks already or another attempt has taken its place. */
+  #prefillFailed(route: Routed, leg: PrefillLeg, message: string, cause: PrefillFailure | 'body'): void {
+    if (this.#over.isSettled || this.#route !== route || this.#relay?.hasBegun === true) return
+    this.#relay?.abort()
+    const answer = prefillRefusal(this.requestId, leg, message)
+    if (cause === 'body') this.stop(answer, 'error')
+    else tellPrefillFailed(this.#parts.scheduler, route, leg, cause).then(() => this.stop(answer), () => this.stop(answer, 'error'))
   }
 
   sent(): void {
@@ -243,6 +275,7 @@ export class Exchange implements RelayListener {
     if (ending.kind === 'ended' && key !== undefined) this.#tell(() => this.#parts.scheduler.ended(key, ending.attempt, ending.end))
     else if (ending.kind === 'aborted') this.#tell(() => this.#tellAborted())
     this.#body = undefined
+    if (this.#route?.prefill?.isAsync !== true) this.#prefill?.cancel()
     try {
       this.#relay?.abort()
     } finally {

@@ -1,3 +1,4 @@
+import type { PrefillLeg } from './prefill/leg.ts'
 import type { EndCause, FailureCause, RequestReceived, Usage } from '../../wire/index.ts'
 
 /** What the front door tells of a request: the journal's input, so nothing of it is the prompt. */
@@ -31,6 +32,8 @@ export interface Routed {
   /** The model name that the endpoint is to see. */
   readonly targetModel: string
   readonly stages: ChosenStages
+  /** The prefill that the front door is to run itself; undefined where there is none, or somebody else runs it. */
+  readonly prefill?: PrefillLeg
   /** Headers for the client's response, in lower case; set by plugins. */
   readonly responseHeaders?: readonly (readonly [name: string, value: string])[]
 }
@@ -75,6 +78,8 @@ export interface SchedulerPort {
    * a client who leaves while the request waits can be told of.
    */
   receive(input: RequestInput, accepted: (request: number) => void): Promise<Answer>
+  /** The prefill that the front door ran is over; `status` is 0 when no answer came. */
+  prefillEnded?(request: number, attempt: number, status: number): void
   /** The endpoint's connection took the request. */
   sent(request: number, attempt: number): void
   /** First byte of the response's body, or its end when it has none. */
