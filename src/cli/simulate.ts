@@ -18,6 +18,7 @@ interface SimulateFlags {
   readonly portBase: number
   readonly controlPort: number
   readonly namespace: string
+  readonly rolesets: number
   readonly endpointsFile?: string
   readonly json?: boolean
 }
@@ -42,6 +43,7 @@ export function simulateCommand(): Command {
     .option('--port-base <port>', 'first port of the endpoints; 0 takes free ports', countFrom(0, 65_535), 0)
     .option('--control-port <port>', 'port of the control routes; 0 takes a free one', countFrom(0, 65_535), 0)
     .option('--namespace <name>', 'namespace in the endpoints file', 'default')
+    .option('--rolesets <count>', "rolesets that prefill and decode endpoints are paired in, by AIBrix's labels; 0: none", countFrom(0), 0)
     .option('--endpoints-file <path>', 'where the endpoints file goes; the state file lies beside it')
     .option('--json', 'print the ready line as JSON')
     .action(async (flags: SimulateFlags) => {

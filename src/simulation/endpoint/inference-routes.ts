@@ -10,6 +10,7 @@ import type { Api, GenerationRequest, JsonObject } from './generation-request.ts
 import { HttpAnswer } from './http-answer.ts'
 import { sendText } from './http-body.ts'
 import { RENDER_PATHS, rendering, tokenIdsOf } from './render-routes.ts'
+import { bootstrapRoom, contextId, handovers, newContextId, prefillExtra, stageIn } from './pd-protocol.ts'
 import { API_PATHS, responseFormat } from './response-format.ts'
 import { decodes, encodes } from './role.ts'
 import type { Role, WorkKind } from './role.ts'
@@ -102,6 +103,8 @@ export class InferenceRoutes {
     const request = parseGenerationRequest(API_PATHS.get(path) as Api, text)
     this.#check(request)
     const legs = legsOf(headers)
+    const room = bootstrapRoom(text)
+    if (!(await this.#handedOver(request, text, room, response))) return
     let results = NO_LEGS
     if (decodes(this.#identity.role) && (legs.prefiller !== undefined || legs.encoders.length > 0)) {
       const gone = new AbortController()
@@ -114,7 +117,20 @@ export class InferenceRoutes {
         return
       }
     }
-    if (!response.destroyed) this.#generate(request, results, response, dropAfterTokens)
+    if (!response.destroyed) this.#generate(request, results, response, dropAfterTokens, room)
+  }
+
+  /** Waits for the prefill that a decode goes on from; false when its client left before, or there is nothing to go on from. */
+  async #handedOver(request: GenerationRequest, text: string, room: string | undefined, response: ServerResponse): Promise<boolean> {
+    if (stageIn(request, this.#identity.role, room) !== 'decode') return true
+    const context = contextId(text)
+    if (room === undefined && context !== undefined && !handovers.take(context)) {
+      throw new ApiError(400, 'BadRequestError', `no context ${context} is waiting to be generated from`)
+    }
+    if (room === undefined) return true
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    return handovers.fetch(room, gone.signal)
   }
 
   #check(request: GenerationRequest): void {
@@ -130,10 +146,11 @@ export class InferenceRoutes {
     }
   }
 
-  #generate(request: GenerationRequest, legs: LegResults, response: ServerResponse, dropAfterTokens: number | undefined): void {
+  #generate(request: GenerationRequest, legs: LegResults, response: ServerResponse, dropAfterTokens: number | undefined, room: string | undefined): void {
     const service = this.#service
     const { prompt } = request
-    const kind = this.#kindOf(request, legs)
+    const kind = this.#kindOf(request, legs, room)
+    const context = newContextId()
     const media = prompt.media.map((item) => item.key)
     const adapter = request.model === this.#identity.model ? undefined : request.model
     const answer = new HttpAnswer(response, {
@@ -145,7 +162,7 @@ export class InferenceRoutes {
       promptTokens: prompt.tokens,
       cachedTokens: legs.kvTransfer === undefined ? undefined : legs.cachedTokens,
       dropAfterTokens,
-      extra: () => this.#extra(kind, prompt.tokens, prompt.media.map((item) => item.source)),
+      extra: () => this.#extra(kind, prompt.tokens, prompt.media.map((item) => item.source), context),
     })
     const encodeOnly = kind === 'encode'
     const id = service.submit({
@@ -157,35 +174,25 @@ export class InferenceRoutes {
       media,
       remoteMedia: request.mediaReady || legs.mediaReady,
     }, answer)
+    if (kind === 'prefill') response.once('finish', () => handovers.offer(room ?? context))
     response.once('close', () => {
       if (!response.writableFinished) service.abort(id)
     })
   }
 
-  #kindOf(request: GenerationRequest, legs: LegResults): WorkKind {
+  #kindOf(request: GenerationRequest, legs: LegResults, room: string | undefined): WorkKind {
     if (legs.kvTransfer !== undefined) return 'decode'
-    if (request.kvTransfer?.['do_remote_decode'] === true) return 'prefill'
-    if (request.kvTransfer?.['do_remote_prefill'] === true) return 'decode'
+    const told = stageIn(request, this.#identity.role, room)
+    if (told !== undefined) return told
     const primed = request.maxTokens === 1 && !request.stream && request.prompt.media.length === 1
     return encodes(this.#identity.role) && primed ? 'encode' : 'plain'
   }
 
   /** What the next leg needs: where the KV blocks, or the media embeddings, lie. */
-  #extra(kind: WorkKind, promptTokens: number, sources: readonly string[]): JsonObject {
-    const { host, port, name } = this.#identity.place()
-    if (kind === 'prefill') {
-      const blocks = Math.ceil(promptTokens / this.#service.timing.blockTokens)
-      return {
-        kv_transfer_params: {
-          do_remote_prefill: true,
-          do_remote_decode: false,
-          remote_engine_id: name,
-          remote_block_ids: Array.from({ length: blocks }, (_, block) => block),
-          remote_host: host,
-          remote_port: port,
-        },
-      }
-    }
+  #extra(kind: WorkKind, promptTokens: number, sources: readonly string[], context: string): JsonObject {
+    const place = this.#identity.place()
+    const { host, port } = place
+    if (kind === 'prefill') return prefillExtra(this.#identity.engine, place, Math.ceil(promptTokens / this.#service.timing.blockTokens), context)
     if (kind !== 'encode') return {}
     const places = sources.map((source) => [textKey(source).toString(36), { peer_host: host, peer_port: port }] as const)
     return { ec_transfer_params: Object.fromEntries(places) }

@@ -12,6 +12,8 @@ export interface PoolMember {
   readonly engine: string
   readonly address: string
   readonly port: number
+  /** Labels besides role and engine. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** How to find a pool that runs in another process. */
@@ -34,11 +36,20 @@ export function stateFileOf(endpointsFile: string): string {
   return join(dirname(endpointsFile), `${basename(endpointsFile, extname(endpointsFile))}.pool.json`)
 }
 
+/** AIBrix's names of the engines that its router knows how to prefill. */
+const AIBRIX_ENGINES: Readonly<Record<string, string>> = { vllm: 'vllm', sglang: 'sglang', 'trtllm-serve': 'trtllm' }
+
+/** The labels by which AIBrix's router pairs endpoints: the n-th of a role is in the n-th roleset, around again. */
+export function rolesetLabels(role: Role, index: number, rolesets: number, engine: string): Readonly<Record<string, string>> {
+  if (rolesets === 0 || (role !== 'prefill' && role !== 'decode')) return {}
+  return { 'role-name': role, 'roleset-name': `roleset-${index % rolesets}`, 'model.aibrix.ai/engine': AIBRIX_ENGINES[engine] ?? engine }
+}
+
 /** The members as a file-discovery document (YAML; every scalar is quoted, the port is a string). */
 export function endpointsDocument(members: readonly PoolMember[]): string {
   if (members.length === 0) return 'endpoints: []\n'
   const lines = ['endpoints:']
-  for (const { name, namespace, role, engine, address, port } of members) {
+  for (const { name, namespace, role, engine, address, port, labels = {} } of members) {
     lines.push(
       `  - name: ${JSON.stringify(name)}`,
       `    namespace: ${JSON.stringify(namespace)}`,
@@ -48,6 +59,7 @@ export function endpointsDocument(members: readonly PoolMember[]): string {
       `      ${ENGINE_LABEL}: ${JSON.stringify(engine)}`,
     )
     if (role !== '') lines.push(`      ${ROLE_LABEL}: ${JSON.stringify(role)}`)
+    for (const [label, value] of Object.entries(labels)) lines.push(`      ${label}: ${JSON.stringify(value)}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -9,7 +9,7 @@ import type { Role } from '../endpoint/role.ts'
 import type { EndpointTiming } from '../endpoint/timing.ts'
 import { startControl } from './pool-control.ts'
 import type { PoolControl } from './pool-control.ts'
-import { endpointsDocument, replaceFile, stateFileOf } from './pool-file.ts'
+import { endpointsDocument, replaceFile, rolesetLabels, stateFileOf } from './pool-file.ts'
 import type { PoolMember, PoolRecord } from './pool-file.ts'
 
 export interface PoolOptions {
@@ -28,6 +28,8 @@ export interface PoolOptions {
   readonly portBase?: number
   readonly controlPort?: number
   readonly namespace?: string
+  /** Groups prefill and decode endpoints in so many rolesets, by AIBrix's labels; 0: no such labels. */
+  readonly rolesets?: number
   /** Where the file-discovery document goes; its state file lies beside it. Without it nothing is written. */
   readonly endpointsFile?: string
 }
@@ -188,9 +190,10 @@ class EndpointPool implements Pool {
   }
 
   #member(endpoint: SimulatedEndpoint): PoolMember {
-    const { namespace = 'default', engine = 'vllm' } = this.#options
+    const { namespace = 'default', engine = 'vllm', rolesets = 0 } = this.#options
     const { name, role, address, port } = endpoint
-    return { name, namespace, role, engine, address, port }
+    const index = Number(/\d+$/.exec(name)?.[0] ?? 0)
+    return { name, namespace, role, engine, address, port, labels: rolesetLabels(role, index, rolesets, engine) }
   }
 
   async #announce(): Promise<void> {
