@@ -87,7 +87,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     if (request === undefined || result === undefined) return
     const input = this.estimator.estimateInput(request)
     const output = this.outputOf(request, input)
-    const flow = { fairnessId: request.fairnessId, priority: request.priority }
+    const flow = this.gauges.flow(request.fairnessId, request.priority)
     for (const [profile, { endpoints }] of result.results) {
       const endpoint = endpoints[0]
       if (endpoint === undefined) continue
@@ -141,7 +141,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
       return endpoint
     }
     for (const request of memory.requests) {
-      const flow = { fairnessId: request.fairnessId, priority: request.priority }
+      const flow = this.gauges.flow(request.fairnessId, request.priority)
       for (const { profile, endpoint, life, promptTokens, outputTokens, promptHeld } of request.held) {
         this.assign(request.key, flow, { profile, endpoint: find(endpoint, life), promptTokens, outputTokens })
         if (!promptHeld) this.forgetPrompt(request.key, profile)
@@ -218,7 +218,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
   }
 
   private remember(key: number): RememberedRequest {
-    const flow = this.flows.get(key) ?? { fairnessId: '', priority: 0 }
+    const { fairnessId, priority } = this.flows.get(key) ?? { fairnessId: '', priority: 0 }
     const held = this.ledger.assignmentsOf(key).map((assignment) => ({
       profile: assignment.profile,
       endpoint: assignment.endpoint.id,
@@ -228,7 +228,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
       promptHeld: this.ledger.holdsPrompt(assignment),
     }))
     held.sort((a, b) => byCodeUnit(a.profile, b.profile) || byCodeUnit(a.endpoint, b.endpoint) || a.life - b.life)
-    return { key, ...flow, held }
+    return { key, fairnessId, priority, held }
   }
 }
 
