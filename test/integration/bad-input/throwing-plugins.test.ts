@@ -64,6 +64,8 @@ const CASES: readonly Case[] = [
   { hook: 'report', outcome: 'routed' },
   { hook: 'endpointAdded', methods: { endpointRemoved: () => undefined }, outcome: 'routed' },
   { hook: 'endpointRemoved', methods: { endpointAdded: () => undefined }, outcome: 'routed' },
+  { hook: 'requestSent', methods: { stageEnded: () => undefined }, outcome: 'routed' },
+  { hook: 'metricsHeard', outcome: 'routed' },
   { hook: 'peerLoad', methods: { peerGone: () => undefined }, outcome: 'routed' },
   { hook: 'peerGone', methods: { peerLoad: () => undefined }, outcome: 'routed' },
   { hook: 'save', methods: { load: () => undefined }, outcome: 'routed' },
