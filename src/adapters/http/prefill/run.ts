@@ -52,13 +52,11 @@ export class PrefillRunner {
     const decode = Buffer.from(bodies.decode)
     this.#observer.outstanding(1)
     this.#call = new PrefillCall(connections, { hostPort: leg.endpoint.hostPort, path, headers, body: Buffer.from(bodies.prefill), timeoutMs: leg.timeoutMs }, onStale, (outcome) => {
+      if (outcome.kind === 'failed' && outcome.failure.kind !== 'reply') this.#observer.callFailed(model, outcome.failure)
       this.#observer.outstanding(-1)
       this.#listener.prefillEnded(outcome.kind === 'replied' ? 200 : outcome.failure.kind === 'status' ? outcome.failure.status : 0)
       if (outcome.kind === 'replied') this.#replied(decode, outcome.reply)
-      else {
-        if (outcome.failure.kind !== 'reply') this.#observer.callFailed(model, outcome.failure)
-        this.#giveUp(outcome.failure.message, outcome.failure)
-      }
+      else this.#giveUp(outcome.failure.message, outcome.failure)
     })
     this.#call.start()
     if (leg.isAsync) this.#listener.decode(decode)
