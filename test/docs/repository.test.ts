@@ -46,6 +46,18 @@ describe('the links of the documents', () => {
   })
 })
 
+describe('the files named in the documents', () => {
+  const named = documents.filter((path) => path.startsWith('src/') || path.startsWith('machines/') || path.startsWith('test/'))
+
+  it.each(named)('%s names files that are there', (path) => {
+    const prose = read(path).replace(/^```[\s\S]*?^```$/gm, '')
+    const names = [...prose.matchAll(/`([\w./-]+\.(?:ts|proto|yaml))`/g)].map(([, name = '']) => name)
+    // From the folder of the document, from the root, or, as a bare name, below either.
+    const isThere = (name: string): boolean => existsSync(join(ROOT, dirname(path), name)) || existsSync(join(ROOT, name)) || files.some((file) => file.startsWith(`${dirname(path)}/`) && file.endsWith(`/${name}`))
+    expect(names.filter((name) => !isThere(name))).toEqual([])
+  })
+})
+
 describe('the folders', () => {
   const within = (folder: string): readonly string[] => [...new Set(files.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1).split('/')).filter(({ length }) => length > 1).map(([name = '']) => name))]
   const rows = (document: string): string => read(document).split('\n').filter((line) => line.startsWith('|')).map((line) => line.split('|')[1] ?? '').join('\n')
