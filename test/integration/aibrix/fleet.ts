@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Engine, Pool } from '../../../src/simulation/index.ts'
 import { fleetIn, serveIn, temporaryFolder } from '../../story/server.ts'
 
-const configurationOf = (parameters: Readonly<Record<string, unknown>>): string => `apiVersion: inference.networking.x-k8s.io/v1alpha1
+/** A configuration of the router. */
+export const configurationOf = (parameters: Readonly<Record<string, unknown>>): string => `apiVersion: inference.networking.x-k8s.io/v1alpha1
 kind: EndpointPickerConfig
 plugins:
   - type: aibrix-pd-profile-handler
