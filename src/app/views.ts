@@ -64,20 +64,24 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {
-  const { fleet, ledger } = engine.view
-  const loads = new Map<string, Map<string, number>>(fleet.present().map(({ id }) => [id, new Map()]))
+  const { fleet, ledger, pipeline } = engine.view
+  // A series that was shown stays, at 0: every endpoint has one for each stage that is configured.
+  const stages = [...new Set(pipeline.profileNames.map((profile) => stageOf(engine, profile)))]
+  const loads = new Map<string, Map<string, number>>()
+  const loadOf = (endpoint: string): Map<string, number> => {
+    const load = loads.get(endpoint) ?? new Map<string, number>(stages.map((stage) => [stage, 0]))
+    loads.set(endpoint, load)
+    return load
+  }
+  for (const { id } of fleet.present()) loadOf(id)
   for (const key of ledger.requests()) {
     for (const { profile, endpoint } of ledger.assignmentsOf(key)) {
-      const stages = loads.get(endpoint.id) ?? new Map<string, number>()
-      loads.set(endpoint.id, stages)
+      const load = loadOf(endpoint.id)
       const stage = stageOf(engine, profile)
-      stages.set(stage, (stages.get(stage) ?? 0) + 1)
+      load.set(stage, (load.get(stage) ?? 0) + 1)
     }
   }
-  for (const [endpoint, stages] of loads) {
-    if (stages.size === 0) yield { endpoint, stage: 'decode', requests: 0 }
-    for (const [stage, requests] of stages) yield { endpoint, stage, requests }
-  }
+  for (const [endpoint, load] of loads) for (const [stage, requests] of load) yield { endpoint, stage, requests }
 }
 
 const stageOf = (engine: Engine, profile: string): Stage => {

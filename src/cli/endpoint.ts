@@ -52,7 +52,7 @@ const ask = async ({ admin }: Flags, path: string, body?: unknown): Promise<unkn
   try {
     response = await fetch(new URL(path, admin), body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   } catch {
-    throw new SignalboxError('usage', `nothing answers at ${admin}; is the engine running, and is this its --admin-listen address?`)
+    throw new SignalboxError('engine-unreachable', `nothing answers at ${admin}`)
   }
   const reply = (await response.json()) as { readonly error?: { readonly message: string } }
   if (!response.ok) throw new SignalboxError('usage', reply.error?.message ?? `${admin} answered ${response.status}`)

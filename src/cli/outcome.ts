@@ -3,7 +3,10 @@ import { SignalboxError } from '../core/errors.ts'
 /** Exit codes of every command. */
 export const EXIT = { right: 0, found: 1, usage: 2 } as const
 
-const WRONG_USAGE: ReadonlySet<string> = new Set(['usage', 'port-in-use', 'journal-not-found', 'journal-not-a-journal', 'request-not-found'])
+const WRONG_USAGE: ReadonlySet<string> = new Set(['usage', 'journal-not-found', 'journal-not-a-journal', 'request-not-found'])
+
+/** What was called wrongly: by its code, or because what is wrong stands in no file and so in a flag. */
+const isWrongUsage = (error: SignalboxError): boolean => WRONG_USAGE.has(error.code) || (error.code.startsWith('config-') && error.place === undefined)
 
 /** Runs a command's work; an error that a user can act on is printed with its place and fix, and ends it with its code. */
 export const outcome = async (work: () => number | Promise<number>): Promise<void> => {
@@ -12,7 +15,7 @@ export const outcome = async (work: () => number | Promise<number>): Promise<voi
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error
     process.stderr.write(`${error.toString()}\n`)
-    process.exitCode = WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.found
+    process.exitCode = isWrongUsage(error) ? EXIT.usage : EXIT.found
   }
 }
 

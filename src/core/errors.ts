@@ -20,10 +20,10 @@ export const ERRORS = {
   'journal-broken-chain': 'The records before the position are good; the file was changed or damaged at the place named.',
   'journal-gap': 'Positions are missing without having been declared: part of the journal was lost.',
   'journal-newer-schema': 'Read this journal with the newer version of signalbox that wrote it.',
-  'journal-locked': 'Another process writes this journal: stop it, or give this one its own with --journal-path.',
+  'journal-locked': 'Another process writes this journal: stop it first, or name another journal.',
   'journal-not-found': 'Check the path; `signalbox serve` makes a journal when it starts.',
   'journal-not-a-journal': 'Give a signalbox journal: journal.sqlite, or a file made by `signalbox journal export`.',
-  'journal-write': 'Free space on the disk or mend its permissions; the engine goes on as --on-journal-failure says.',
+  'journal-write': 'Free space on the disk, or mend its permissions.',
   'journal-position': 'See `signalbox journal stat` for the positions that are there.',
   'snapshot-mismatch': 'Delete the snapshots: they only save time.',
   'state-invalid': 'The saved state is damaged or of another configuration; replay from an earlier base.',
@@ -38,6 +38,7 @@ export const ERRORS = {
   'replica-name-taken': 'Another engine has this name in the pool: give this one its own with --replica.',
   'nats-too-large': 'Send the shape in place of the text, or raise max_payload of the NATS server.',
   'port-in-use': 'Stop what listens there, or choose another port with the flag named.',
+  'engine-unreachable': 'Start the engine, or give its --admin-listen address with --admin.',
   'usage': 'See --help.',
 } as const
 

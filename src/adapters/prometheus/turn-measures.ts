@@ -48,7 +48,7 @@ export class TurnMeasures {
     const kind = record.input?.input?.kind ?? ''
     let cell = this.byInput.get(kind)
     if (cell === undefined) {
-      cell = this.records.cell(kind)
+      cell = this.records.cell(kebab(kind))
       this.byInput.set(kind, cell)
     }
     cell.add()
@@ -80,3 +80,6 @@ export class TurnMeasures {
     if (outcome !== 'routed') this.attempts.find(['failure', '', '', '', ''])?.add()
   }
 }
+
+/** As the journal names its records: "request-received". */
+const kebab = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -68,7 +68,7 @@ describe('a request', () => {
       `llm_d_epp_request_streaming_tpot_seconds_sum{${SERIES}} 0.1`,
       'llm_d_epp_scheduler_attempts_total{status="success",target_model_name="m",endpoint_name="a",namespace="default",port="8000"} 1',
       'llm_d_epp_scheduler_e2e_duration_seconds_count 1',
-      'signalbox_records_total{input="requestReceived"} 1',
+      'signalbox_records_total{input="request-received"} 1',
       'signalbox_decisions_total{profile="decode",outcome="routed",reason=""} 1',
       'signalbox_requests_closed_total{outcome="completed",cause="natural"} 1',
       'signalbox_turn_duration_seconds_bucket{le="0.00002"} 4',
