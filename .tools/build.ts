@@ -1,7 +1,8 @@
-// Usage: node .tools/build.ts: compiles src and machines into dist, as JavaScript with declarations.
+// Usage: node .tools/build.ts: compiles src and machines into dist, as JavaScript with declarations, and builds the visualizer's page into dist/page.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildPage } from './page.ts'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
@@ -33,3 +34,4 @@ function pointWorkersAtJavaScript(): void {
 compile()
 pointWorkersAtJavaScript()
 chmodSync(join(dist, 'src', 'cli', 'main.js'), 0o755)
+await buildPage(join(dist, 'page'))

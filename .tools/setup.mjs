@@ -13,6 +13,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** The programs that tests start, with the Debian package that brings each. */
 export const programs = [
+  { binary: 'chromium', debianPackage: 'chromium', neededBy: 'test/ui, which uses the visualizer in it' },
   { binary: 'curl', debianPackage: 'curl', neededBy: 'test/e2e, which runs the printed curl lines' },
   { binary: 'nats-server', debianPackage: 'nats-server', neededBy: 'test/integration/nats and test/faults, which run a real broker' },
 ]

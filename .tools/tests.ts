@@ -1,4 +1,4 @@
-// Usage: node .tools/tests.ts faults [FILTER...]: runs the tests of test/faults, which take too long for every run.
+// Usage: node .tools/tests.ts faults|ui [FILTER...]: runs the tests of test/faults, or all of test/ui: they take too long for every run.
 import { dirname } from 'node:path'
 import { startVitest } from 'vitest/node'
 import type { CliOptions } from 'vitest/node'
@@ -43,8 +43,10 @@ if (import.meta.main) {
   if (name === 'faults') {
     const minutes = 60_000
     close(await runTests(filters, { include: ['test/faults/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 5 * minutes }))
+  } else if (name === 'ui') {
+    close(await runTests(filters, { include: ['test/ui/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 }))
   } else {
-    process.stderr.write('usage: node .tools/tests.ts faults [FILTER...]\n')
+    process.stderr.write('usage: node .tools/tests.ts faults|ui [FILTER...]\n')
     process.exitCode = 2
   }
 }

@@ -10,7 +10,7 @@ const everybody = (world: World, turn: number): void => {
 }
 
 /** All kinds of ends, retries, images, joins, drains, expiries and a restart under another configuration. */
-const mixed = (): World => {
+export const mixed = (): World => {
   const world = new World(disaggregated(512)).take(...NAMES.map((name, i) => joined(name, ROLES[i])))
   for (let i = 0; i < 120; i += 1) {
     if (i % 5 === 0) everybody(world, i)

@@ -22,14 +22,19 @@ export const feedStart = (reader: JournalReader, position: number): FeedPart => 
 /**
  * What follows `after`, about `bytesMax` at most and at least one batch where there is one: a reader asks again after
  * the last position it got, so that nothing is lost and nothing comes twice.
+ * @throws JournalError where the journal is not whole right after `after`; what is good before that is given first
  */
 export const feedAfter = (reader: JournalReader, after: number, bytesMax: number): FeedPart[] => {
   const parts: FeedPart[] = []
   let bytes = 0
-  for (const item of itemsAfter(reader, after, 'needed')) {
-    parts.push({ kind: item.kind, bytes: item.bytes })
-    bytes += item.bytes.length
-    if (bytes >= bytesMax) break
+  try {
+    for (const item of itemsAfter(reader, after, 'needed')) {
+      parts.push({ kind: item.kind, bytes: item.bytes })
+      bytes += item.bytes.length
+      if (bytes >= bytesMax) break
+    }
+  } catch (error) {
+    if (parts.length === 0) throw error
   }
   return parts
 }

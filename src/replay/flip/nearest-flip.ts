@@ -35,6 +35,8 @@ const outwards = (turn: Turnable, end: number): number | undefined => {
   let same = from
   let step = Math.max(Math.abs(from), Math.abs(span) / 1024) * FIRST_STEP
   if (whole) step = Math.max(1, Math.round(step))
+  // Between numbers so small or so close that a step would not move.
+  if (from + step * direction === from) step = Math.abs(span)
   for (; same !== end; step *= 2) {
     const next = direction > 0 ? Math.min(end, same + step) : Math.max(end, same - step)
     if (turn.flipped(next)) return closer(turn, same, next)

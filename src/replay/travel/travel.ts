@@ -85,9 +85,9 @@ export class Travel {
     return this.keyframes.findLast((each) => each.position < position) ?? this.start
   }
 
-  /** An engine of one's own after `position`, watched or changed as the options say. */
-  fresh(position: number, options: EngineOptions): Engine {
-    return engineAt(options, encodeState(this.seek(position)))
+  /** The state after a position, as the journal would keep it. */
+  stateAt(position: number): StateAt {
+    return position <= this.start.position ? this.start : encodeState(this.seek(position))
   }
 
   /** The record at a position. Throws SignalboxError journal-position. */

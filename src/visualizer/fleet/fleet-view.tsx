@@ -14,6 +14,8 @@ import type { TimeAxis } from './time-axis.ts'
 const LANE_MIN = 18
 const LANE_MAX = 74
 const MILLISECOND = 1000
+/** Some room at the end, so that what has just begun is seen. */
+const END_MARGIN = 1.01
 
 /** A lane an endpoint: what was where, and when. */
 export const FleetView = (): JSX.Element => {
@@ -23,7 +25,8 @@ export const FleetView = (): JSX.Element => {
   const scroll = useSignal(0)
   const overview = useSignal(false)
   const tip = useSignal<{ x: number; y: number; bar: number } | undefined>(undefined)
-  const picture = useComputed(() => pictureOf(collapseIdle.value))
+  const drawn = useComputed(() => pictureOf(collapseIdle.value))
+  const picture = useComputed(() => (drawn.value === undefined ? undefined : { ...drawn.value, chosen: chosen.value }))
   const order = useComputed(() => laneOrder())
   const laneHeight = useComputed(() => {
     const fit = size.value.height / Math.max(1, order.value.length)
@@ -104,7 +107,7 @@ export const FleetView = (): JSX.Element => {
   )
 }
 
-const pictureOf = (fold: boolean): LanePicture | undefined => {
+const pictureOf = (fold: boolean): Omit<LanePicture, 'chosen'> | undefined => {
   const current = story.value
   if (current === undefined) return undefined
   const { bars, lanes, records } = current
@@ -113,7 +116,7 @@ const pictureOf = (fold: boolean): LanePicture | undefined => {
   const waitingMax = lanes.reduce((most, { waiting }) => waiting.reduce((a, b) => Math.max(a, b), most), 1)
   return {
     axis: fold ? foldedAxis(first, now, bars.from, bars.to) : plainAxis(first, now),
-    lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), chosen: chosen.value, now, waitingMax,
+    lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), now, waitingMax,
   }
 }
 
@@ -131,7 +134,7 @@ const viewOf = (picture: LanePicture | undefined, size: { width: number; height:
   const axis = picture?.axis
   const [from, to] = span.value ?? [NaN, NaN]
   const left = axis === undefined ? 0 : Number.isNaN(from) ? 0 : axis.place(from)
-  const right = axis === undefined ? 1 : Number.isNaN(to) ? axis.length : axis.place(to)
+  const right = axis === undefined ? 1 : Number.isNaN(to) ? axis.length * END_MARGIN : axis.place(to)
   return { ...size, order, laneHeight, top, left, right: Math.max(right, left + 1) }
 }
 
@@ -144,9 +147,9 @@ const paint = (element: HTMLCanvasElement, shown: LaneView, picture: LanePicture
   if (context === null) return
   const image = context.createImageData(width, height)
   const pixels = new Uint32Array(image.data.buffer)
-  const drawn = rasterize(pixels, { ...shown, width, height, laneHeight: shown.laneHeight * ratio, top: shown.top * ratio }, picture, paletteOf(getComputedStyle(document.documentElement)))
+  const seen = rasterize(pixels, { ...shown, width, height, laneHeight: shown.laneHeight * ratio, top: shown.top * ratio }, picture, paletteOf(getComputedStyle(document.documentElement)))
   context.putImageData(image, 0, 0)
-  element.dataset['bars'] = String(drawn.bars)
+  element.dataset['bars'] = String(seen.bars)
   element.dataset['calls'] = '1'
 }
 

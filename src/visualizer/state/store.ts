@@ -18,7 +18,7 @@ export const following: Signal<boolean> = signal(place.at === undefined)
 export const chosen: Signal<number | undefined> = signal(place.request)
 /** Stretch of time shown; undefined for all of it. */
 export const span: Signal<readonly [number, number] | undefined> = signal(place.span)
-export const collapseIdle: Signal<boolean> = signal(false)
+export const collapseIdle: Signal<boolean> = signal(true)
 export const helpShown: Signal<boolean> = signal(false)
 export const progress: Signal<{ readonly done: number; readonly total: number } | undefined> = signal(undefined)
 export const failure: Signal<string> = signal('')

@@ -1,4 +1,4 @@
-import { engineAt, encodeState } from '../../replay/engine-at.ts'
+import { engineAt } from '../../replay/engine-at.ts'
 import type { Travel } from '../../replay/travel/travel.ts'
 import type { ActorLook, StepRow } from './messages.ts'
 
@@ -65,7 +65,7 @@ const refusals = (travel: Travel, machine: 'request' | 'endpoint', key: number, 
     ? { request: { guard: (actor: { readonly key: number }, name: string, passed: boolean) => note(actor.key, name, passed) } }
     : { endpoint: { guard: (actor: { readonly endpoint: { readonly life: number } }, name: string, passed: boolean) => note(actor.endpoint.life, name, passed) } }
   const record = travel.record(position)
-  const engine = engineAt({ ...travel.plainOptions, watch }, encodeState(travel.seek(position - 1)))
+  const engine = engineAt({ ...travel.plainOptions, watch }, travel.stateAt(position - 1))
   engine.step(record.input ?? { input: undefined }, record.atUs)
   return [...refused]
 }

@@ -2,7 +2,6 @@ import { loadConfiguration } from '../../config/load.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { KNOWN_TYPES, pluginTypes } from '../../plugins/index.ts'
 import { engineOptions } from '../../replay/engine-options.ts'
-import { encodeState } from '../../replay/engine-at.ts'
 import { inspectionEvents } from '../../replay/exports/inspection.ts'
 import { sliceFile } from '../../replay/exports/slice.ts'
 import { sliceTest } from '../../replay/exports/slice-test.ts'
@@ -85,7 +84,7 @@ export class Session {
   }
 
   flips(position: number, request: number): readonly Flip[] {
-    const before = encodeState(this.travel.seek(position - 1))
+    const before = this.travel.stateAt(position - 1)
     return flips(this.travel.plainOptions, before, this.travel.record(position), request)
   }
 
@@ -111,7 +110,7 @@ export class Session {
   }
 
   slice(from: number, to: number): Uint8Array {
-    return sliceFile(encodeState(this.travel.seek(from - 1)), this.travel.records(from, to))
+    return sliceFile(this.travel.stateAt(from - 1), this.travel.records(from, to))
   }
 
   sliceTest(from: number, to: number): string {

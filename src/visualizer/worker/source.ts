@@ -57,5 +57,14 @@ const serverSource = async (url: string, wanted: number | undefined): Promise<Jo
 const answered = async (url: string): Promise<Response> => {
   const response = await fetch(url)
   if (response.ok) return response
-  throw new Error(`${url} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
+  throw new Error(problemOf(await response.text()) ?? `${url} answered ${response.status}`)
+}
+
+/** What the server says is wrong, where it says so. */
+const problemOf = (text: string): string | undefined => {
+  try {
+    return (JSON.parse(text) as { readonly error?: { readonly message?: string } }).error?.message
+  } catch {
+    return undefined
+  }
 }

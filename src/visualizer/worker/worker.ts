@@ -1,3 +1,4 @@
+import { SignalboxError } from '../../core/errors.ts'
 import type { Answer, Ask } from './messages.ts'
 import { Session } from './session.ts'
 
@@ -17,7 +18,8 @@ const answer = async ({ id, name, given }: Ask): Promise<void> => {
   try {
     tell({ id, kind: 'done', value: await ask(name, given) })
   } catch (error) {
-    tell({ id, kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+    // An error that a user can act on tells its place and its fix beside the message.
+    tell({ id, kind: 'failed', message: error instanceof SignalboxError ? error.toString() : error instanceof Error ? error.message : String(error) })
   }
 }
 
