@@ -20,6 +20,7 @@ import { SECRET_BYTES_MIN } from '../core/shape.ts'
 import { discoveryOf } from './discovery.ts'
 import type { Discovery } from './discovery.ts'
 import { EngineHost } from './host.ts'
+import { KvFeed, oncePerKind } from './kv-feed.ts'
 import { Broker } from './nats/broker.ts'
 import { Prefills } from './prefills.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
@@ -126,6 +127,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     logDecisions(log, turn.record.decisions)
   })
   metrics.show(liveSources(host, scraping, settings.pool))
+  await startKvFeed(options, host, log, started)
   const counting = countingOf(options, host)
   if (counting !== undefined) started.push(() => counting.close())
   const discovery = await startDiscovery(options, host, log)
@@ -174,6 +176,20 @@ const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineH
     secret: secretOf(settings),
     refuses,
     counting,
+  })
+}
+
+const startKvFeed = async ({ settings }: ServeOptions, { actor }: EngineHost, log: Logger, started: Stack): Promise<void> => {
+  const feed = await KvFeed.open({
+    actor,
+    plugins: actor.engine.view.pipeline.plugins,
+    secret: secretOf(settings),
+    fault: oncePerKind((endpoint, fault, count) => log.warn({ endpoint, fault, count }, 'KV events are not as they should be; told once of each kind')),
+  })
+  if (feed === undefined) return
+  started.push(() => feed.close())
+  actor.turns.subscribe(({ turn }) => {
+    if (MEMBERSHIP.has(turn.record.input?.input?.kind ?? '')) feed.follow()
   })
 }
 

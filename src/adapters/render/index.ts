@@ -1,2 +1,1 @@
 export { RenderClient } from './render-client.ts'
-export type { RenderRequest } from './render-client.ts'

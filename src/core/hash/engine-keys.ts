@@ -5,7 +5,7 @@ import { xxh64Into } from './xxh64.ts'
 /** The ways of hashing that KV events and requests have in common. (llm-d: hashAlgorithm) */
 export type EngineHash = 'cbor-fnv' | 'xxh64'
 
-export const ENGINE_HASHES: readonly EngineHash[] = ['cbor-fnv', 'xxh64']
+const ENGINE_HASHES: readonly EngineHash[] = ['cbor-fnv', 'xxh64']
 
 export const isEngineHash = (kind: string): kind is EngineHash => (ENGINE_HASHES as readonly string[]).includes(kind)
 

@@ -7,6 +7,8 @@ import { ENGINES } from './exposition.ts'
 import type { Engine } from './exposition.ts'
 import { NO_FAULTS, parseFaults } from './faults.ts'
 import type { Faults } from './faults.ts'
+import { KvPublisher } from './kv-publisher.ts'
+import type { KvPorts } from './kv-publisher.ts'
 import { readBody, sendJson, sendText } from './http-body.ts'
 import { InferenceRoutes } from './inference-routes.ts'
 import { RENDER_PATHS } from './render-routes.ts'
@@ -31,6 +33,8 @@ export interface EndpointOptions {
   /** All times are divided by this (> 0). */
   readonly speed?: number
   readonly timing?: Partial<EndpointTiming>
+  /** Publishes KV events on a port of its own and replays them on another; 0 takes a free one. Without it there are none. */
+  readonly kvEvents?: KvPorts
 }
 
 export interface EndpointState {
@@ -58,6 +62,8 @@ export interface SimulatedEndpoint {
   readonly port: number
   /** `http://address:port` */
   readonly url: string
+  /** Where it publishes KV events, and where it replays them. */
+  readonly kvEvents: KvPorts | undefined
   state(): EndpointState
   /** Resolves when the faults are in force (with `refuse`: the port is closed). */
   setFaults(faults: Partial<Faults>): Promise<void>
@@ -85,6 +91,8 @@ class HttpEndpoint implements SimulatedEndpoint {
   readonly #service: Service
   readonly #routes: InferenceRoutes
   readonly #server: Server
+  readonly #kvPorts: KvPorts | undefined
+  #publisher: KvPublisher | undefined
   readonly #givenName: string | undefined
   #port: number
   #faults: Faults = NO_FAULTS
@@ -99,6 +107,7 @@ class HttpEndpoint implements SimulatedEndpoint {
     this.#port = options.port ?? 0
     this.#givenName = options.name
     this.#service = service
+    this.#kvPorts = options.kvEvents
     this.#routes = new InferenceRoutes(service, {
       role,
       engine,
@@ -127,6 +136,17 @@ class HttpEndpoint implements SimulatedEndpoint {
     this.#server.listen(this.#port, this.address)
     await once(this.#server, 'listening')
     this.#port = (this.#server.address() as AddressInfo).port
+    if (this.#kvPorts !== undefined && this.#publisher === undefined) await this.#publish(this.#kvPorts)
+  }
+
+  get kvEvents(): KvPorts | undefined {
+    return this.#publisher?.ports
+  }
+
+  async #publish(ports: KvPorts): Promise<void> {
+    const topic = `kv@${this.address}:${this.#port}@${this.#routes.model}`
+    this.#publisher = await KvPublisher.open({ host: this.address, ports, topic, blockTokens: this.#service.timing.blockTokens })
+    this.#service.cacheWatch = this.#publisher
   }
 
   state(): EndpointState {
@@ -168,6 +188,8 @@ class HttpEndpoint implements SimulatedEndpoint {
     await this.#shut(graceMs)
     await this.#routes.close()
     this.#service.stop()
+    this.#service.cacheWatch = undefined
+    await this.#publisher?.close()
   }
 
   async #shut(graceMs = 0): Promise<void> {

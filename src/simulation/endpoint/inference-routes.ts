@@ -42,6 +42,10 @@ export class InferenceRoutes {
     this.#identity = identity
   }
 
+  get model(): string {
+    return this.#identity.model
+  }
+
   serves(path: string): boolean {
     return API_PATHS.has(path)
   }

@@ -1,0 +1,53 @@
+import { Subscriber } from 'zeromq'
+import { EventStream } from './event-stream.ts'
+import type { EventStreamOptions } from './event-stream.ts'
+import { messageOf } from './message.ts'
+import { fetchReplay } from './replay.ts'
+
+export interface KvSubscriptionOptions extends Omit<EventStreamOptions, 'replay'> {
+  /** Of the publisher: "tcp://host:port". */
+  readonly address: string
+  /** Where it replays; undefined where it does not. */
+  readonly replayAddress: string | undefined
+  readonly topicFilter: string
+}
+
+/** Messages that wait here unread, at most; what a publisher sends beyond is a gap. */
+const INBOX_MESSAGES_MAX = 65_536
+
+/**
+ * Follows the KV events of one endpoint's engine. They are that endpoint's, whatever name their topic has.
+ * (llm-d: KV events, per-pod mode)
+ */
+export class KvSubscription {
+  private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX, reconnectMaxInterval: 5000 })
+  private readonly closing = new AbortController()
+  private readonly reading: Promise<void>
+
+  constructor(options: KvSubscriptionOptions) {
+    const { address, replayAddress, topicFilter, fault } = options
+    const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal) })
+    this.socket.subscribe(topicFilter)
+    this.socket.events.on('handshake', () => stream.connected())
+    this.socket.events.on('disconnect', () => {
+      if (!this.closing.signal.aborted) stream.disconnected()
+    })
+    this.socket.connect(address)
+    this.reading = this.read((frames) => {
+      const message = messageOf(frames)
+      if (message === undefined) fault('frames', 1)
+      else stream.take(message)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort()
+    this.socket.close()
+    await this.reading
+  }
+
+  private async read(take: (frames: readonly Buffer[]) => void): Promise<void> {
+    // Ends when the socket is closed.
+    for await (const frames of this.socket) if (!this.closing.signal.aborted) take(frames)
+  }
+}

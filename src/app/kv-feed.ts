@@ -1,0 +1,175 @@
+import type { EngineActor } from '../actors/engine-actor.ts'
+import { KvListener, KvSubscription } from '../adapters/kv-events/index.ts'
+import type { BlockChange, BlockNaming, KvFault } from '../adapters/kv-events/index.ts'
+import { joinHostPort } from '../core/address.ts'
+import type { Plugin } from '../core/contract.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { maskOf } from '../core/shape.ts'
+import { PrecisePrefixCacheProducer } from '../plugins/producer/precise-prefix-cache-producer/index.ts'
+import type { Input } from '../wire/input.ts'
+
+/** Labels that name an endpoint's ports of KV events and of their replay, in place of those that the configuration has for all. */
+const KV_PORT_LABEL = 'signalbox/kv-events-port'
+const KV_REPLAY_PORT_LABEL = 'signalbox/kv-replay-port'
+
+export interface KvFeedOptions {
+  readonly actor: EngineActor
+  readonly plugins: readonly Plugin[]
+  readonly secret: Uint8Array | undefined
+  fault(endpoint: string, fault: KvFault, count: number): void
+}
+
+interface Followed {
+  readonly life: number
+  readonly address: string
+  readonly subscription: KvSubscription
+}
+
+/** Brings the KV events of the fleet's engines into the engine, as the precise prefix producer is configured; the first one, where there are several. */
+export class KvFeed {
+  private readonly options: KvFeedOptions
+  private readonly producer: PrecisePrefixCacheProducer
+  private readonly naming: BlockNaming
+  private readonly followed = new Map<string, Followed>()
+  private listener: KvListener | undefined
+  private readonly closings = new Set<Promise<void>>()
+
+  private constructor(options: KvFeedOptions, producer: PrecisePrefixCacheProducer) {
+    this.options = options
+    this.producer = producer
+    this.naming = namingOf(producer, options.secret)
+  }
+
+  /**
+   * Undefined where no plugin wants KV events.
+   * @throws Error where the configured address cannot be had
+   */
+  static async open(options: KvFeedOptions): Promise<KvFeed | undefined> {
+    const producer = options.plugins.find((plugin) => plugin instanceof PrecisePrefixCacheProducer)
+    if (producer === undefined) return undefined
+    const feed = new KvFeed(options, producer)
+    const { zmqEndpoint, topicFilter } = producer.parameters.events
+    if (zmqEndpoint !== '') {
+      feed.listener = await KvListener.open({
+        address: zmqEndpoint,
+        topicFilter,
+        naming: feed.naming,
+        endpointOf: (pod) => feed.named(pod)?.id,
+        change: (endpoint, change) => feed.submit(endpoint, '', change),
+        fault: (fault, count) => options.fault('', fault, count),
+      })
+    }
+    if (feed.listener !== undefined) for (const endpoint of options.actor.engine.view.fleet.present()) feed.clear(endpoint)
+    feed.follow()
+    return feed
+  }
+
+  /** Where engines connect; undefined where they are asked. */
+  get address(): string | undefined {
+    return this.listener?.address
+  }
+
+  /** Follows whoever is in the fleet now, and nobody else. To be called when it changed. */
+  follow(): void {
+    const { zmqEndpoint, discoverPods } = this.producer.parameters.events
+    const present = new Map(this.options.actor.engine.view.fleet.present().map((endpoint) => [endpoint.id, endpoint]))
+    for (const [id, { life, address }] of this.followed) {
+      const endpoint = present.get(id)
+      if (endpoint === undefined || endpoint.life !== life || this.addressOf(endpoint) !== address) this.leave(id)
+    }
+    if (zmqEndpoint !== '' || !discoverPods) return
+    for (const endpoint of present.values()) if (!this.followed.has(endpoint.id)) this.join(endpoint)
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.followed.keys()]) this.leave(id)
+    await this.listener?.close()
+    await Promise.all(this.closings)
+  }
+
+  private join(endpoint: Endpoint): void {
+    const { id, life, incarnation } = endpoint
+    const { topicFilter } = this.producer.parameters.events
+    const address = this.addressOf(endpoint)
+    this.clear(endpoint)
+    const subscription = new KvSubscription({
+      address,
+      replayAddress: this.replayAddressOf(endpoint),
+      topicFilter,
+      naming: this.naming,
+      model: '',
+      change: (change) => this.submit(id, incarnation, change),
+      fault: (fault, count) => this.options.fault(id, fault, count),
+    })
+    this.followed.set(id, { life, address, subscription })
+  }
+
+  /** What an earlier run knew may have changed since, and will be told again. */
+  private clear({ id, slot, incarnation }: Endpoint): void {
+    if (this.producer.index.shelf(slot)?.id === id) this.submit(id, incarnation, { kind: 'cleared' })
+  }
+
+  private leave(id: string): void {
+    const closing = this.followed.get(id)?.subscription.close()
+    this.followed.delete(id)
+    this.listener?.forget(id)
+    if (closing === undefined) return
+    this.closings.add(closing)
+    void closing.finally(() => this.closings.delete(closing))
+  }
+
+  private addressOf(endpoint: Endpoint): string {
+    const own = Number(endpoint.labels.get(KV_PORT_LABEL) ?? NaN)
+    return `tcp://${joinHostPort(endpoint.address, Number.isNaN(own) ? this.producer.parameters.events.podDiscoveryConfig.socketPort + rankOf(endpoint) : own)}`
+  }
+
+  private replayAddressOf(endpoint: Endpoint): string | undefined {
+    const { replaySocketPort } = this.producer.parameters.events.podDiscoveryConfig
+    const own = Number(endpoint.labels.get(KV_REPLAY_PORT_LABEL) ?? NaN)
+    const port = Number.isNaN(own) ? (replaySocketPort === 0 ? 0 : replaySocketPort + rankOf(endpoint)) : own
+    return port === 0 ? undefined : `tcp://${joinHostPort(endpoint.address, port)}`
+  }
+
+  /** The endpoint of a topic: "address:port", or its id. */
+  private named(pod: string): Endpoint | undefined {
+    return this.options.actor.engine.view.fleet.present().find(({ id, hostPort }) => hostPort === pod || id === pod)
+  }
+
+  private submit(endpoint: string, incarnation: string, change: BlockChange): void {
+    this.options.actor.submit({ input: inputOf(endpoint, incarnation, change, this.naming.blockTokens) })
+  }
+}
+
+/** Endpoints and kinds that are remembered. */
+const TOLD_MAX = 4096
+
+/** Passes on the first fault of each kind of each endpoint: a feed that is wrong is wrong a thousand times a second. */
+export const oncePerKind = (tell: KvFeedOptions['fault']): KvFeedOptions['fault'] => {
+  const told = new Set<string>()
+  return (endpoint, fault, count) => {
+    const kind = `${fault} ${endpoint}`
+    if (told.has(kind) || told.size >= TOLD_MAX) return
+    told.add(kind)
+    tell(endpoint, fault, count)
+  }
+}
+
+/** How a producer wants blocks to be named. */
+const namingOf = ({ parameters: { hash, blockTokens, seed } }: PrecisePrefixCacheProducer, secret: Uint8Array | undefined): BlockNaming => ({
+  hash, blockTokens, seed,
+  mask: secret === undefined ? undefined : maskOf(secret),
+})
+
+/** Ranks of one pod are endpoints of their own, named "...-rank-<number>". (llm-d) */
+const rankOf = ({ id }: Endpoint): number => Number(/-rank-(\d+)$/.exec(id)?.[1] ?? 0)
+
+const inputOf = (endpoint: string, incarnation: string, change: BlockChange, blockTokens: number): NonNullable<Input['input']> => {
+  switch (change.kind) {
+    case 'stored':
+      return { kind: 'kvBlocksStored', value: { endpoint, incarnation, keys: change.keys, tier: change.tier, blockTokens } }
+    case 'removed':
+      return { kind: 'kvBlocksRemoved', value: { endpoint, incarnation, keys: change.keys, tier: change.tier } }
+    case 'cleared':
+      return { kind: 'kvBlocksCleared', value: { endpoint, incarnation } }
+  }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { BlockMap } from '../../../../src/adapters/kv-events/block-map.ts'
+import type { BlockChange, BlockNaming } from '../../../../src/adapters/kv-events/block-map.ts'
+import { readEvents } from '../../../../src/adapters/kv-events/engine-events.ts'
+import { engineKeys, rootKey } from '../../../../src/core/hash/engine-keys.ts'
+import { maskKeys } from '../../../../src/core/hash/siphash.ts'
+import type { Packable } from '../../../../src/simulation/endpoint/packing.ts'
+import { batch, removed, stored } from './packing.ts'
+
+const NAMING: BlockNaming = { hash: 'cbor-fnv', blockTokens: 2, seed: '', mask: undefined }
+const keysOf = (tokens: readonly number[], model = 'm', extras?: readonly (readonly string[])[]): Uint8Array =>
+  engineKeys('cbor-fnv', rootKey('cbor-fnv', '', model), Uint32Array.from(tokens), 2, extras)
+
+const given = (naming: Partial<BlockNaming> = {}, max?: number) => {
+  const skipped: string[] = []
+  const map = new BlockMap({ ...NAMING, ...naming }, (reason, blocks) => skipped.push(`${reason} ${blocks}`), max)
+  const take = (...events: readonly Packable[]): BlockChange[] => readEvents(batch(...events)).events.flatMap((event) => map.take(event, 'm'))
+  return { map, skipped, take }
+}
+
+describe('BlockMap', () => {
+  it('given blocks that an engine names its own way, when taken, then their keys are those of requests, across events', () => {
+    const { take } = given()
+    expect(take(stored([11, 12], [1, 2, 3, 4]), stored([13], [5, 6], { parent: 12 }))).toEqual([
+      { kind: 'stored', keys: keysOf([1, 2, 3, 4]), tier: 'gpu' },
+      { kind: 'stored', keys: keysOf([1, 2, 3, 4, 5, 6]).slice(16), tier: 'gpu' },
+    ])
+  })
+
+  it('given engine hashes as bytes, when taken, then the last eight of them are the block', () => {
+    const { take } = given()
+    const long = Buffer.alloc(32, 7)
+    take(stored([long], [1, 2]))
+    expect(take(stored([5], [3, 4], { parent: Buffer.alloc(8, 7) }))).toEqual([{ kind: 'stored', keys: keysOf([1, 2, 3, 4]).slice(8), tier: 'gpu' }])
+  })
+
+  it('given an adapter, when taken, then its name stands for the model', () => {
+    expect(given().take(stored([1], [1, 2], { adapter: 'lora' }))).toEqual([{ kind: 'stored', keys: keysOf([1, 2], 'lora'), tier: 'gpu' }])
+  })
+
+  it('given extra keys, when taken, then they are hashed in, but for the adapter, which is already', () => {
+    const { take } = given()
+    const extras = [['lora', 'cafe', 'salt'], [['cafe', 3]], null]
+    expect(take(stored([1, 2, 3], [1, 2, 3, 4, 5, 6], { adapter: 'lora', extras }))).toEqual([{ kind: 'stored', keys: keysOf([1, 2, 3, 4, 5, 6], 'lora', [['cafe', 'salt'], ['cafe'], []]), tier: 'gpu' }])
+  })
+
+  it('given engine blocks of several of ours, when stored and removed, then each stands for all of them', () => {
+    const { take } = given()
+    expect(take(stored([1, 2], [1, 2, 3, 4, 5, 6, 7, 8], { size: 4 }))).toEqual([{ kind: 'stored', keys: keysOf([1, 2, 3, 4, 5, 6, 7, 8]), tier: 'gpu' }])
+    expect(take(removed([2]))).toEqual([{ kind: 'removed', keys: keysOf([1, 2, 3, 4, 5, 6, 7, 8]).slice(16), tier: 'gpu' }])
+  })
+
+  it('given a mask, when taken, then the keys are masked and the chain goes on unmasked', () => {
+    const mask = Uint32Array.of(1, 2, 3, 4)
+    const right = keysOf([1, 2, 3, 4])
+    maskKeys(right, mask)
+    const { take } = given({ mask })
+    const [first] = take(stored([1], [1, 2]))
+    const [second] = take(stored([2], [3, 4], { parent: 1 }))
+    expect([first, second]).toEqual([{ kind: 'stored', keys: right.slice(0, 8), tier: 'gpu' }, { kind: 'stored', keys: right.slice(8), tier: 'gpu' }])
+  })
+
+  it('given a block in two tiers, when removed from each, then each is told, and only then is it forgotten', () => {
+    const { map, take, skipped } = given()
+    take(stored([1], [1, 2]), stored([1], [1, 2], { medium: 'CPU' }), stored([1], [1, 2], { medium: 'CPU' }))
+    expect(take(removed([1], 'CPU'), removed([1], 'CPU'), removed([1]))).toEqual([
+      { kind: 'removed', keys: keysOf([1, 2]), tier: 'cpu' }, { kind: 'removed', keys: keysOf([1, 2]), tier: 'cpu' }, { kind: 'removed', keys: keysOf([1, 2]), tier: 'gpu' },
+    ])
+    expect(map.size).toBe(0)
+    expect(take(removed([1]))).toEqual([])
+    expect(skipped).toEqual(['unknown-block 1'])
+  })
+
+  it('given what cannot be understood, when taken, then it is counted and nothing is told', () => {
+    const { take, skipped } = given()
+    expect(take(
+      stored([2], [1, 2], { parent: 1 }),
+      stored([3], [1, 2, 3], { size: 3 }),
+      stored([4, 5], [1, 2, 3]),
+      stored([6], [1, 2], { extras: [['a'], ['b']] }),
+    )).toEqual([])
+    expect(skipped).toEqual(['unknown-parent 1', 'block-size 1', 'token-count 2', 'extra-keys 1'])
+  })
+
+  it('given a cleared cache, when taken, then nothing is known any more', () => {
+    const { map, take, skipped } = given()
+    expect(take(stored([1], [1, 2]), ['AllBlocksCleared']).at(-1)).toEqual({ kind: 'cleared' })
+    expect(map.size).toBe(0)
+    take(stored([2], [3, 4], { parent: 1 }))
+    expect(skipped).toEqual(['unknown-parent 1'])
+  })
+
+  it('given more blocks than are kept, when taken, then the oldest are told to be gone', () => {
+    const { map, take } = given({}, 2)
+    take(stored([1], [1, 2]), stored([1], [1, 2]), stored([2], [3, 4]))
+    expect(take(stored([3], [5, 6]))).toEqual([
+      { kind: 'removed', keys: keysOf([1, 2]), tier: 'gpu' }, { kind: 'removed', keys: keysOf([1, 2]), tier: 'gpu' },
+      { kind: 'stored', keys: keysOf([5, 6]), tier: 'gpu' },
+    ])
+    expect(map.size).toBe(2)
+  })
+})
+
+describe('readEvents', () => {
+  it('given caches that are not found by prefix and tags unknown, when read, then they are skipped', () => {
+    const { events, skipped } = readEvents(batch(stored([1], [1, 2], { kind: 'sliding_window' }), stored([2], [1, 2], { kind: 'mla_attention' }), ['Other', 1]))
+    expect([events.length, skipped]).toEqual([1, 2])
+  })
+
+  it.each([
+    [Buffer.from([0x01])], [batch(stored(['x'], [1, 2]))], [batch(stored([1], [1, 2], { size: 0 }))], [batch(['BlockRemoved', 7])],
+  ])('given %j, when read, then it is refused', (payload) => expect(() => readEvents(payload)).toThrow(/no batch|block/))
+})
