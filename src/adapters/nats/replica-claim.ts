@@ -39,12 +39,20 @@ export class ReplicaClaim {
     this.options = options
   }
 
-  /** Takes the name. @throws SignalboxError replica-name-taken where an engine that lives has it */
-  async take(): Promise<void> {
+  /**
+   * Throws where an engine that lives has the name; takes nothing. To be asked before anything is written in its name.
+   * @throws SignalboxError replica-name-taken
+   */
+  async check(): Promise<void> {
     const kv = await this.open()
     const before = await kv.get(this.options.replica)
     if (before?.operation === 'PUT' && (await this.moves(kv, before.revision))) throw this.refusal()
-    this.revision = (await kv.get(this.options.replica))?.revision ?? 0
+  }
+
+  /** Takes the name. @throws SignalboxError replica-name-taken where an engine that lives has it */
+  async take(): Promise<void> {
+    await this.check()
+    this.revision = (await (this.kv as KV).get(this.options.replica))?.revision ?? 0
     try {
       await this.write()
     } catch (error) {

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { NatsJournalStore } from '../../adapters/nats/journal/journal-store.ts'
+import { NatsLink } from '../../adapters/nats/connection.ts'
 import type { StoreOptions } from '../../adapters/nats/journal/store-worker.ts'
+import { StreamJournal } from '../../adapters/nats/journal/stream-journal.ts'
+import { ReplicaClaim } from '../../adapters/nats/replica-claim.ts'
 import { endOf } from '../../adapters/sqlite/journal-end.ts'
 import { SqliteJournalStore } from '../../adapters/sqlite/journal-store.ts'
 import type { SignalboxSettings } from '../../config/signalbox/settings.ts'
@@ -8,7 +10,7 @@ import { SignalboxError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { millis } from '../../core/instant.ts'
 import { appendRecord, JournalError, openBase, openBatch, recordsOf, RequestIndexSection, sealBatch } from '../../journal/index.ts'
-import type { JournalReader, SealedBatch } from '../../journal/index.ts'
+import type { SealedBatch, SegmentInfo } from '../../journal/index.ts'
 import type { JournalEvents, JournalLink } from '../../journal/port.ts'
 import { Writer } from '../../wire/index.ts'
 import type { Batch } from '../../wire/index.ts'
@@ -30,48 +32,55 @@ export const storeOptions = (settings: SignalboxSettings): StoreOptions => ({
  * gone. A server that cannot be reached is no hindrance where there is a file with records.
  * @throws SignalboxError nats-connect; JournalError where file and stream tell of different runs
  */
-export const fetchJournal = (settings: SignalboxSettings, warn: (message: string) => void): void => {
+export const fetchJournal = async (settings: SignalboxSettings, warn: (message: string) => void): Promise<void> => {
   const local = SqliteJournalStore.own(settings.journalPath, 'commit', Date.now() * 1000)
+  let link: NatsLink | undefined
   try {
-    const begun = local.segments().length > 0
-    let remote: NatsJournalStore
+    const { nats, replica, streamReplicas } = storeOptions(settings)
     try {
-      remote = NatsJournalStore.open(storeOptions(settings))
+      link = await NatsLink.open(nats)
     } catch (error) {
-      if (!begun || local.lastPosition() === 0) throw error
+      if (local.segments().length === 0) throw error
       warn(`the journal in JetStream cannot be looked at, the file is taken as it is: ${error instanceof Error ? error.message : String(error)}`)
       return
     }
-    try {
-      copyJournal(remote, local)
-    } finally {
-      remote.close()
-    }
+    const names = namesOf(settings)
+    // Before anything is written in its name: the writer that is there must not be fenced off by one that may not start.
+    await new ReplicaClaim({ link, names, replica, runId: '', streamReplicas, taken: () => undefined, failed: () => undefined }).check()
+    const remote = await StreamJournal.open({ link, names, replica, streamReplicas })
+    await copyJournal(remote, local)
+    remote.close()
   } finally {
+    await link?.close()
     local.close()
   }
 }
 
-/** Copies what the first has and the second has not, checked along the chain. */
-export const copyJournal = (from: JournalReader, to: SqliteJournalStore): void => {
-  const segments = from.segments()
-  const newest = segments.at(-1)
+/** Copies what the stream has and the file has not, checked along the chain. */
+const copyJournal = async (from: StreamJournal, to: SqliteJournalStore): Promise<void> => {
+  const newest = (await from.segments()).at(-1)
   if (newest === undefined) return
-  if (to.segments().length === 0) copyBase(from, to, newest.basePosition, newest.declaresMissing)
+  if (to.segments().length === 0) await copyBase(from, to, newest)
   const have = to.lastPosition()
-  if (from.lastPosition() <= have) return
+  if ((await from.lastPosition()) <= have) return
   if (have < newest.basePosition) throw new JournalError('journal-gap', `the file ends at ${have}; delete it to begin at ${newest.basePosition} as JetStream has it`, have)
   let seal = endOf(to, have)
-  for (const { bytes } of from.batches(have)) {
-    const batch = openBatch(bytes)
-    const position = to.lastPosition()
-    if (batch === undefined || batch.firstPosition > position + 1) {
-      throw new JournalError('journal-broken-chain', `what JetStream holds after position ${position} was changed or cut`, position)
-    }
-    const sealed = resealed(batch, bytes, position, seal)
-    to.append([sealed])
-    seal = sealed.seal
+  let sequence = await from.sequenceAfter(have)
+  for (let page = await from.page(sequence); page.length > 0; page = await from.page(sequence)) {
+    for (const { bytes } of page) seal = append(to, bytes, seal)
+    sequence += page.length
   }
+}
+
+const append = (to: SqliteJournalStore, bytes: Uint8Array, seal: bigint): bigint => {
+  const batch = openBatch(bytes)
+  const position = to.lastPosition()
+  if (batch === undefined || batch.firstPosition > position + 1) {
+    throw new JournalError('journal-broken-chain', `what JetStream holds after position ${position} was changed or cut`, position)
+  }
+  const sealed = resealed(batch, bytes, position, seal)
+  to.append([sealed])
+  return sealed.seal
 }
 
 /** A batch as it is where it follows, else its records after `position` in one that does. */
@@ -93,8 +102,8 @@ const resealed = (batch: Batch, bytes: Uint8Array, position: number, seal: bigin
   return sealBatch({ firstPosition: position + 1, count, records: writer.finish() }, seal, atUs, index.take())
 }
 
-const copyBase = (from: JournalReader, to: SqliteJournalStore, position: number, declaresMissing: boolean): void => {
-  const bytes = from.base(position)
+const copyBase = async (from: StreamJournal, to: SqliteJournalStore, { basePosition: position, declaresMissing }: SegmentInfo): Promise<void> => {
+  const bytes = await from.base(position)
   const base = bytes === undefined ? undefined : openBase(bytes)
   if (bytes === undefined || base === undefined) throw new JournalError('journal-broken-chain', `the base at ${position} in JetStream was changed or lost`, position)
   to.openSegment({ position, atUs: base.atUs, seal: base.seal, bytes }, declaresMissing)
@@ -109,7 +118,7 @@ export type OpenLocal = (events: JournalEvents) => Promise<OpenedJournal>
  * when the file holds it, if the engine is to go on.
  */
 export const openNatsJournal = async (settings: SignalboxSettings, events: JournalEvents, openLocal: OpenLocal): Promise<OpenedJournal> => {
-  fetchJournal(settings, (reason) => events.onWriteFailed?.(reason))
+  await fetchJournal(settings, (reason) => events.onWriteFailed?.(reason))
   const carried = new CarriedJournal(settings, events)
   const local = await openLocal(carried.localEvents())
   carried.start()
