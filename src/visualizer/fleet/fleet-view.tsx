@@ -6,7 +6,7 @@ import { durationText, timeText } from '../state/text.ts'
 import { OUTCOMES, STAGES } from '../../replay/timeline/timeline.ts'
 import { paletteOf } from './colours.ts'
 import { packBars } from './packing.ts'
-import { barAt, rasterize } from './raster.ts'
+import { barAt, barPlaces, rasterize } from './raster.ts'
 import type { LanePicture, LaneView } from './raster.ts'
 import { foldedAxis, plainAxis, tickStep } from './time-axis.ts'
 import type { TimeAxis } from './time-axis.ts'
@@ -114,9 +114,9 @@ const pictureOf = (fold: boolean): Omit<LanePicture, 'chosen'> | undefined => {
   const first = records.atUs[0] ?? 0
   const now = records.atUs.at(-1) ?? first + 1
   const waitingMax = lanes.reduce((most, { waiting }) => waiting.reduce((a, b) => Math.max(a, b), most), 1)
+  const axis = fold ? foldedAxis(first, now, bars.from, bars.to) : plainAxis(first, now)
   return {
-    axis: fold ? foldedAxis(first, now, bars.from, bars.to) : plainAxis(first, now),
-    lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), now, waitingMax,
+    axis, places: barPlaces(bars, axis, now), lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), now, waitingMax,
   }
 }
 

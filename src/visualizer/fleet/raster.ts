@@ -30,8 +30,23 @@ export interface Palette {
   readonly stages: readonly (readonly [waiting: number, serving: number])[]
 }
 
+/** Where bars begin, turn and end on the axis; worked out once, since a frame has no time for it. */
+export interface BarPlaces {
+  readonly from: Float64Array
+  readonly firstByte: Float64Array
+  readonly to: Float64Array
+}
+
+/** The places of bars on an axis; one that is open ends at `now`. */
+export const barPlaces = ({ from, firstByte, to }: BarData, axis: TimeAxis, now: number): BarPlaces => ({
+  from: from.map((us) => axis.place(us)),
+  firstByte: firstByte.map((us) => (Number.isNaN(us) ? NaN : axis.place(us))),
+  to: to.map((us) => axis.place(Number.isNaN(us) ? now : us)),
+})
+
 export interface LanePicture {
   readonly axis: TimeAxis
+  readonly places: BarPlaces
   readonly lanes: readonly LaneData[]
   readonly bars: BarData
   readonly packing: Packing
@@ -53,6 +68,8 @@ export interface Drawn {
 export const stripHeight = (laneHeight: number): number => (laneHeight >= 30 ? Math.floor(laneHeight * 0.3) : 0)
 
 const FAILED_FROM = 2
+/** Lanes lower than this show bars over one another: heights could not be told apart. */
+const HEIGHTS_MIN = 4
 
 /** Draws all that is seen into a picture. */
 export const rasterize = (pixels: Uint32Array, view: LaneView, picture: LanePicture, palette: Palette): Drawn => {
@@ -143,38 +160,37 @@ class Raster {
   }
 
   private bars(): number {
-    const { view, picture, places } = this
+    const { view, picture, places, perPixel } = this
     const { bars, packing } = picture
+    const { from: starts, to: ends } = picture.places
     const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
     let drawn = 0
-    for (let i = 0; i < bars.lane.length; i += 1) {
+    for (let i = 0; i < starts.length; i += 1) {
+      if ((starts[i] as number) >= view.right || (ends[i] as number) < view.left) continue
       const lane = bars.lane[i] as number
       const place = places[lane] as number
       if (place < 0) continue
-      const to = bars.to[i] as number
-      const from = this.x(bars.from[i] as number)
-      if (from >= view.width) continue
-      const end = Math.max(from + 1, this.x(Number.isNaN(to) ? picture.now : to))
-      if (end <= 0) continue
+      const from = Math.floor(((starts[i] as number) - view.left) / perPixel)
+      const end = Math.max(from + 1, Math.floor(((ends[i] as number) - view.left) / perPixel))
       drawn += 1
       const rows = packing.rows[lane] as number
-      if (rows > inner) {
+      if (rows > inner && inner >= HEIGHTS_MIN) {
         this.count(lane, Math.max(0, from), Math.min(view.width, end))
         continue
       }
-      const height = Math.min(12, inner / rows)
-      const top = this.y(place) + 1 + Math.floor((packing.row[i] as number) * height)
+      const height = Math.min(12, Math.max(inner, 1) / rows)
+      const top = this.y(place) + (inner >= HEIGHTS_MIN ? 1 : 0) + Math.floor((packing.row[i] as number) * height)
       this.bar(i, from, end, top, Math.max(top + 1, Math.floor(top + height - (height >= 4 ? 1 : 0))))
     }
     return drawn
   }
 
   private bar(i: number, from: number, end: number, top: number, bottom: number): void {
-    const { bars, chosen } = this.picture
+    const { bars, chosen, places } = this.picture
     const { palette } = this
     const [waiting, serving] = palette.stages[bars.stage[i] as number] ?? [palette.line, palette.line]
-    const first = bars.firstByte[i] as number
-    const turn = Number.isNaN(first) ? end : this.x(first)
+    const first = places.firstByte[i] as number
+    const turn = Number.isNaN(first) ? end : Math.floor((first - this.view.left) / this.perPixel)
     this.fill(from, Math.min(end, turn), top, bottom, waiting)
     this.fill(Math.max(from, turn), end, top, bottom, serving)
     if ((bars.outcome[i] as number) >= FAILED_FROM) this.fill(Math.max(from, end - 3), end, top, bottom, palette.bad)
@@ -201,12 +217,18 @@ class Raster {
     const rows = Math.max(1, picture.packing.rows[lane] as number)
     const top = this.y(this.places[lane] as number)
     const bottom = top + Math.max(1, Math.floor(view.laneHeight - stripHeight(view.laneHeight)) - (view.laneHeight >= 6 ? 1 : 0))
+    const colour = palette.stages[0]?.[1] ?? palette.line
+    const heightOf = (inFlight: number): number => (inFlight === 0 ? 0 : Math.max(1, Math.round((inFlight / rows) * (bottom - top))))
     let inFlight = 0
-    for (let x = 0; x < view.width; x += 1) {
+    let start = 0
+    let height = 0
+    for (let x = 0; x <= view.width; x += 1) {
       inFlight += counts[x] as number
-      if (inFlight === 0) continue
-      const height = Math.max(1, Math.round((inFlight / rows) * (bottom - top)))
-      this.fill(x, x + 1, bottom - height, bottom, palette.stages[0]?.[1] ?? palette.line)
+      const next = x === view.width ? -1 : heightOf(inFlight)
+      if (next === height) continue
+      if (height > 0) this.fill(start, x, bottom - height, bottom, colour)
+      start = x
+      height = next
     }
   }
 
@@ -234,18 +256,17 @@ const lastAtMost = (values: Float64Array, value: number): number => {
 export const barAt = (view: LaneView, picture: LanePicture, x: number, y: number): number | undefined => {
   const lane = view.order[Math.floor((y + view.top) / view.laneHeight)]
   if (lane === undefined) return undefined
-  const { bars, packing, axis } = picture
+  const { bars, packing, places } = picture
   const perPixel = (view.right - view.left) / view.width
   const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
   const rows = packing.rows[lane] as number
   const height = Math.min(12, inner / rows)
   const within = y + view.top - Math.floor((y + view.top) / view.laneHeight) * view.laneHeight - 1
+  const place = view.left + x * perPixel
   for (let i = bars.lane.length - 1; i >= 0; i -= 1) {
     if (bars.lane[i] !== lane) continue
-    const to = bars.to[i] as number
-    const from = (axis.place(bars.from[i] as number) - view.left) / perPixel
-    const end = Math.max(from + 2, (axis.place(Number.isNaN(to) ? picture.now : to) - view.left) / perPixel)
-    if (x < from || x > end) continue
+    const from = places.from[i] as number
+    if (place < from || place > Math.max(from + 2 * perPixel, places.to[i] as number)) continue
     if (rows > inner || Math.floor(within / height) === packing.row[i]) return i
   }
   return undefined

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mixed, packed } from '../../../src/visualizer/fleet/colours.ts'
 import { packBars } from '../../../src/visualizer/fleet/packing.ts'
-import { barAt, rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
+import { barAt, barPlaces, rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
 import type { LanePicture, LaneView, Palette } from '../../../src/visualizer/fleet/raster.ts'
 import { plainAxis } from '../../../src/visualizer/fleet/time-axis.ts'
 
@@ -23,16 +23,17 @@ const pictureOf = (lanes: number, bars: readonly Bar[], chosen?: number): LanePi
   const to = column(bars, (bar) => bar.to)
   const lane = column(bars, (bar) => bar.lane)
   const none = new Float64Array(0)
+  const axis = plainAxis(0, 100)
+  const data = {
+    lane, from, to, stage: column(bars, (bar) => bar.stage ?? 0), request: column(bars, (_, i) => i + 1), attempt: column(bars, () => 1),
+    sent: from, firstByte: column(bars, (bar) => bar.firstByte ?? NaN), outcome: column(bars, (bar) => bar.outcome ?? 1),
+  }
   return {
-    axis: plainAxis(0, 100), chosen, now: 100, waitingMax: 10, packing: packBars(lanes, lane, from, to),
+    axis, places: barPlaces(data, axis, 100), bars: data, chosen, now: 100, waitingMax: 10, packing: packBars(lanes, lane, from, to),
     lanes: Array.from({ length: lanes }, (_, i) => ({
       id: `e${i}`, role: '', spells: [{ kind: 'alive' as const, from: 0, to: NaN, incarnation: '1' }],
       reportedAt: none, waiting: none, running: none, kvCache: none, loadAt: none, requests: none, tokens: none,
     })),
-    bars: {
-      lane, from, to, stage: column(bars, (bar) => bar.stage ?? 0), request: column(bars, (_, i) => i + 1), attempt: column(bars, () => 1),
-      sent: from, firstByte: column(bars, (bar) => bar.firstByte ?? NaN), outcome: column(bars, (bar) => bar.outcome ?? 1),
-    },
   }
 }
 
