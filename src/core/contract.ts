@@ -2,9 +2,13 @@ import type { DataKey, Reader, Writer } from './attribute.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Instant } from './instant.ts'
 import type { JointChoice } from './joint-choice.ts'
+import type { PeerLoadReport } from './peer-load.ts'
 import type { RandomStream } from './random.ts'
 import type { WantedKeys } from './shape.ts'
 import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage, Usage } from './request.ts'
+
+export type { PeerAssignment, PeerLoadReport } from './peer-load.ts'
+export type { PluginContext, PluginKind, PluginType } from './plugin-type.ts'
 
 /** A plugin's type and its name; a plugin publishes data under its name. */
 export interface TypedName {
@@ -145,23 +149,6 @@ export interface KvEvents extends Plugin {
   kvBlocksCleared(endpoint: Endpoint): void
 }
 
-/** What one peer replica assigned or released; `opens` replaces all that was held for it. */
-export interface PeerLoadReport {
-  readonly replica: string
-  readonly opens: boolean
-  readonly assigned: readonly PeerAssignment[]
-  readonly released: readonly Pick<PeerAssignment, 'request' | 'attempt' | 'profile'>[]
-}
-/** A peer's request on an endpoint, told by id and incarnation; an empty incarnation matches any. */
-export interface PeerAssignment {
-  readonly request: number
-  readonly attempt: number
-  readonly profile: string
-  readonly endpoint: string
-  readonly incarnation: string
-  readonly promptTokens: number
-  readonly outputTokens: number
-}
 /** Learns what peer replicas have in flight. */
 export interface PeerLoads extends Plugin {
   peerLoad(report: PeerLoadReport): void
@@ -174,30 +161,4 @@ export interface Denial {
   readonly code: string
   readonly reason: string
   readonly message: string
-}
-
-export type PluginKind =
-  | 'filter' | 'scorer' | 'picker' | 'producer' | 'decider' | 'profile-handler' | 'detector' | 'admitter' | 'screener'
-  | 'admission-controller' | 'parser' | 'pre-request' | 'response-body' | 'reporter' | 'source' | 'extractor'
-  | 'discovery' | 'flow-control'
-
-/** How a plugin type enters the list of types. */
-export interface PluginType {
-  readonly type: string
-  readonly kinds: readonly PluginKind[]
-  readonly stability: 'alpha' | 'beta'
-  readonly deprecated?: { readonly since: string; readonly removal: string; readonly replacement: string }
-  /** Parameter paths (such as "deciders.prefill") whose values name other plugins: those are made first. */
-  readonly references?: readonly string[]
-  create(context: PluginContext): Plugin
-}
-
-export interface PluginContext {
-  readonly name: string
-  /** As written in the configuration; undefined when there are none. */
-  readonly parameters: unknown
-  /** A plugin made before this one. */
-  plugin(name: string): Plugin | undefined
-  /** A remark for whoever reads the start of the log. */
-  warn(message: string): void
 }
