@@ -81,19 +81,19 @@ export class BlockMap {
     const { hash, blockTokens, mask } = this.naming
     const each = event.blockTokens / blockTokens
     const chain = engineKeys(hash, parent, event.tokenIds, blockTokens, spread(event.extras, each))
-    const keys = chain.slice()
+    const keys = mask === undefined ? chain : chain.slice()
     if (mask !== undefined) maskKeys(keys, mask)
     const dropped: BlockChange[] = []
     for (const [at, block] of event.blocks.entries()) {
       const end = KEY_BYTES * each * (at + 1)
-      this.remember(block, event.medium, chain.slice(end - KEY_BYTES, end), keys.slice(end - KEY_BYTES * each, end), dropped)
+      this.remember(block, event.medium, chain.subarray(end - KEY_BYTES, end), keys.subarray(end - KEY_BYTES * each, end), dropped)
     }
     return [...dropped, { kind: 'stored', keys, tier: event.medium }]
   }
 
   private parentOf({ parent, adapter }: BlocksStored, model: string): Uint8Array | undefined {
     // 0 is no block: some engines begin their chains with it.
-    if (parent !== undefined && parent !== '0') return this.known.get(parent)?.last
+    if (parent !== undefined && parent !== 0) return this.known.get(parent)?.last
     const name = adapter === '' ? model : adapter
     let root = this.roots.get(name)
     if (root === undefined) {

@@ -1,8 +1,8 @@
 import { MsgpackError, unpack } from './msgpack.ts'
 import type { Packed } from './msgpack.ts'
 
-/** An engine's own name of a block, as a number of 64 bits in text. */
-export type EngineBlock = string
+/** An engine's own name of a block: a number of 64 bits, a bigint only where it must be, so that equal ones are equal keys. */
+export type EngineBlock = number | bigint
 
 export interface BlocksStored {
   readonly kind: 'stored'
@@ -105,12 +105,15 @@ const blocksOf = (value: Packed): readonly EngineBlock[] => {
 
 /** Of a hash in bytes the last eight count. (llm-d: KV events) */
 const blockOf = (value: Packed): EngineBlock => {
-  if (typeof value === 'number' || typeof value === 'bigint') return BigInt.asUintN(64, BigInt(value)).toString(36)
+  if (typeof value === 'number' && value >= 0) return value
+  if (typeof value === 'number' || typeof value === 'bigint') return narrowed(BigInt.asUintN(64, BigInt(value)))
   if (!(value instanceof Uint8Array)) throw new MsgpackError('a block hash is neither number nor bytes')
   let hash = 0n
   for (const byte of value.subarray(Math.max(0, value.length - 8))) hash = (hash << 8n) | BigInt(byte)
-  return hash.toString(36)
+  return narrowed(hash)
 }
+
+const narrowed = (hash: bigint): EngineBlock => (hash <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(hash) : hash)
 
 const tokensOf = (value: Packed): Uint32Array => {
   if (!isList(value)) throw new MsgpackError('token_ids is no list')

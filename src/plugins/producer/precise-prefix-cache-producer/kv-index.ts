@@ -33,7 +33,7 @@ export class KvShelf {
  * twice. Over its bound an endpoint that stores more loses what it stored longest ago, so one that floods harms itself
  * only. (llm-d: in-memory index)
  *
- * Keys are pairs of 32-bit words and everything lies in typed arrays: some 45 bytes a block and endpoint.
+ * Keys are pairs of 32-bit words and everything lies in typed arrays: some 72 bytes a block and endpoint, room to grow included.
  */
 export class KvIndex {
   readonly max: number

@@ -26,7 +26,8 @@ export class Lookup {
 
   /** The match of each candidate, in their order; endpoints that match nothing share one. */
   matches(shape: RequestShape, candidates: readonly Endpoint[]): readonly PrefixCacheMatchInfo[] {
-    const tallies = candidates.map(() => new Tally(this.tiers))
+    // Most endpoints hold nothing: those need no tally.
+    const tallies = new Array<Tally | undefined>(candidates.length).fill(undefined)
     let total = 0
     let hasMedia = false
     for (const prompt of shape.prompts) {
@@ -34,27 +35,30 @@ export class Lookup {
       total += blocks
       hasMedia ||= prompt.media.length > 0
       const media = mediaBlocks(prompt, blocks, this.blockTokens)
-      for (const [at, endpoint] of candidates.entries()) this.walk(endpoint.slot, blocks, media, tallies[at] as Tally)
+      for (let at = 0; at < candidates.length; at++) tallies[at] = this.walk((candidates[at] as Endpoint).slot, blocks, media, tallies[at])
     }
     const nothing = new Tally(this.tiers).info(total, this.blockTokens, hasMedia)
-    return tallies.map((tally) => (tally.cached === 0 ? nothing : tally.info(total, this.blockTokens, hasMedia)))
+    return tallies.map((tally) => tally?.info(total, this.blockTokens, hasMedia) ?? nothing)
   }
 
   /** Follows the prompt as far as the endpoint holds it without a gap. */
-  private walk(slot: number, blocks: number, media: ReadonlySet<number>, tally: Tally): void {
+  private walk(slot: number, blocks: number, media: ReadonlySet<number>, known: Tally | undefined): Tally | undefined {
     const { index } = this
     const { words } = this.keys
+    let tally = known
     for (let block = 0; block < blocks; block++) {
       const record = index.find(slot, words[2 * block] as number, words[2 * block + 1] as number)
-      if (record === 0) return
+      if (record === 0) return tally
+      tally ??= new Tally(this.tiers)
       tally.add((tier) => index.references(record, tier) > 0, media.has(block))
     }
+    return tally
   }
 }
 
 /** What one endpoint holds of a request. */
 class Tally {
-  cached = 0
+  private cached = 0
   private score = 0
   private media = 0
   private readonly tiers: Tiers

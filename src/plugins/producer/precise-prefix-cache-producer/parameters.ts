@@ -38,12 +38,12 @@ export interface PreciseParameters {
 }
 
 /**
- * Blocks at most: 45 bytes each, so this is some 750 MB, and what two hundred endpoints of 80,000 blocks hold. llm-d's own
+ * Blocks at most: some 72 bytes each, so this is 1.2 GB, and what two hundred endpoints of 80,000 blocks hold. llm-d's own
  * default of 100,000,000 would be no bound.
  */
 export const BLOCKS_MAX = 16_777_216
 /** Memory of one block, for a bound that is given in bytes. */
-const BLOCK_BYTES = 45
+const BLOCK_BYTES = 72
 
 /** @throws ParameterError, or SignalboxError (config-not-built) for an index outside this process */
 export const preciseParameters = (parameters: unknown): PreciseParameters => {

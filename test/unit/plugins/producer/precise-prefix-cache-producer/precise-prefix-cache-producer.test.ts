@@ -177,7 +177,7 @@ describe('its parameters', () => {
   })
 
   it('given a size in bytes, then the bound is that over what a block takes', () => {
-    expect(made({ indexerConfig: { kvBlockIndexConfig: { costAwareMemoryConfig: { size: '45KB' } } } }).index.max).toBe(1000)
+    expect(made({ indexerConfig: { kvBlockIndexConfig: { costAwareMemoryConfig: { size: '72KB' } } } }).index.max).toBe(1000)
     expect(made({ indexerConfig: { kvBlockIndexConfig: { costAwareMemoryConfig: {} } } }).index.max).toBe(16_777_216)
   })
 
