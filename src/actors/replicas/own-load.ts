@@ -1,6 +1,6 @@
+import type { Turn } from '../../engine/engine.ts'
 import { requestsOf } from '../../journal/request-index.ts'
 import type { LoadAssigned, LoadReleased } from '../../wire/input.ts'
-import type { Record } from '../../wire/journal.ts'
 
 /** What one request holds of an endpoint now. */
 export type HeldLoad = Omit<LoadAssigned, 'request'>
@@ -24,9 +24,10 @@ export class OwnLoad {
     this.heldBy = heldBy
   }
 
-  /** What changed by a turn, added to `change`. */
-  taken(record: Record, change: LoadChange): void {
+  /** What changed by a turn, added to `change`: of the requests that its record names, and of those that it ended by a timer. */
+  taken({ record, effects }: Turn, change: LoadChange): void {
     for (const request of requestsOf(record)) this.compare(request, change)
+    for (const effect of effects) if (effect.kind === 'closed') this.compare(effect.request, change)
   }
 
   /** Takes up a request that was there before: after a restart. */

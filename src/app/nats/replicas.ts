@@ -56,7 +56,7 @@ export class Replicas {
     for (const request of actor.engine.view.requests.keys()) this.own.adopt(request)
     actor.turns.subscribe(({ turn }) => {
       const change = { assigned: [], released: [] }
-      this.own.taken(turn.record, change)
+      this.own.taken(turn, change)
       if (change.assigned.length + change.released.length > 0) this.publisher.changed(change.assigned, change.released)
     })
     this.publisher.start()

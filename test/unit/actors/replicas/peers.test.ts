@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { OwnLoad, Peers } from '../../../../src/actors/replicas/index.ts'
 import type { HeldLoad, LoadChange } from '../../../../src/actors/replicas/index.ts'
 import { PeerLedger } from '../../../../src/plugins/producer/inflight-load-producer/peer-ledger.ts'
-import type { Input, LoadAssigned, PeerLoadReported, Record } from '../../../../src/wire/index.ts'
+import type { Turn } from '../../../../src/engine/engine.ts'
+import type { Input, LoadAssigned, PeerLoadReported } from '../../../../src/wire/index.ts'
 
 const report = (sequence: number, more: Partial<PeerLoadReported> = {}): PeerLoadReported => ({ replica: 'b', runId: 'run1', sequence, opens: false, assigned: [], released: [], ...more })
 
@@ -92,6 +93,15 @@ describe('the load of peers', () => {
   })
 })
 
+/** A turn that a report caused, or one in which a timer ended the request: its record does not name it. */
+const turnOf = (position: number, request: number, attempt: number): Turn =>
+  attempt === 1
+    ? { record: { position, atUs: 0, input: { input: { kind: 'requestSent', value: { request, attempt } } }, decisions: [] }, effects: [] }
+    : {
+        record: { position, atUs: 0, input: { input: { kind: 'timerFired', value: { deadlineUs: 0 } } }, decisions: [] },
+        effects: [{ kind: 'closed', request, outcome: 'expired', cause: 'error', usage: undefined, receivedAt: 0, reports: [] }],
+      }
+
 describe('telling own load', () => {
   it('given any history of requests, then a peer that takes the changes holds just what is held', () => {
     const step = fc.record({ request: fc.integer({ min: 1, max: 6 }), attempt: fc.integer({ min: 1, max: 2 }), endpoints: fc.array(fc.constantFrom('x', 'y', 'z'), { maxLength: 2 }), tokens: fc.integer({ min: 0, max: 9 }) })
@@ -102,7 +112,7 @@ describe('telling own load', () => {
       steps.forEach(({ request, attempt, endpoints, tokens }, index) => {
         held.set(request, endpoints.map((endpoint, at) => ({ attempt, profile: `p${at}`, endpoint, incarnation: '', promptTokens: tokens, outputTokens: 1, blocks: [] })))
         const change: LoadChange = { assigned: [], released: [] }
-        own.taken({ position: 100 + index, atUs: 0, input: { input: { kind: 'requestSent', value: { request, attempt } } }, decisions: [] } as Record, change)
+        own.taken(turnOf(100 + index, request, attempt), change)
         ledger.take({ replica: 'a', opens: false, ...change })
         if (index === openAt) ledger.take({ replica: 'a', opens: true, assigned: own.open(), released: [] })
       })
