@@ -132,7 +132,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   if (counting !== undefined) started.push(() => counting.close())
   const discovery = await startDiscovery(options, host, log)
   if (settings.nats !== undefined) {
-    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host, counting), alone: discovery === undefined })
+    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host, undefined), alone: discovery === undefined })
     started.push(() => broker?.close())
     await broker.start()
   }
