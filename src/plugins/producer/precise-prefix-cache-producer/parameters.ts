@@ -41,7 +41,7 @@ export interface PreciseParameters {
  * Blocks at most: some 72 bytes each, so this is 1.2 GB, and what two hundred endpoints of 80,000 blocks hold. llm-d's own
  * default of 100,000,000 would be no bound.
  */
-export const BLOCKS_MAX = 16_777_216
+const BLOCKS_MAX = 16_777_216
 /** Memory of one block, for a bound that is given in bytes. */
 const BLOCK_BYTES = 72
 

@@ -9,7 +9,7 @@ export interface Batch {
 }
 
 /** Keys kept at most: 8 MB; past it the oldest batches end before their time. */
-export const SPECULATIVE_KEYS_MAX = 1_048_576
+const SPECULATIVE_KEYS_MAX = 1_048_576
 
 /** Blocks taken to be held until the engine tells of them, or their time is over; the oldest batch ends first. */
 export class Speculation {
