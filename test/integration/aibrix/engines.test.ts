@@ -48,9 +48,12 @@ describe.each(CASES)('a prefill/decode fleet of $engine ($connector) behind the 
   })
 
   it('explains the pair, and what it measured', async () => {
+    for (let i = 0; i < 4; i++) await ask(fleet.server.url, chat(`${PROMPT} again`))
     const { headers } = await ask(fleet.server.url, chat(PROMPT))
     const { out, errors } = await run('explain', fleet.folder, headers.get('x-request-id') ?? '')
     expect(errors).toBe('')
+    expect(out).toMatch(/note: decode default\/decode-\d: 0 running, 0 pending/)
+    if (engine === 'vllm') expect(out).toMatch(/note: prefill default\/prefill-\d: (?!0 ms)[\d.]+ ms a prefill/)
     for (const part of ['pairs, the lowest final score wins', 'roleset-0', 'roleset-1', 'prefix_cache', 'load_balancing']) expect(out).toContain(part)
   })
 

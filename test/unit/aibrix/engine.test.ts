@@ -4,6 +4,7 @@ import type { AibrixPdProfileHandler } from '../../../src/plugins/profile-handle
 import { Engine } from '../../../src/engine/engine.ts'
 import { engineOptions } from '../../../src/replay/engine-options.ts'
 import { aborted, ended, failed, left, sent, started } from '../../story/inputs.ts'
+import type { Input } from '../../../src/wire/input.ts'
 import { World } from '../../story/world.ts'
 import { aibrixConfiguration, pdEndpoint, prompted, stageEnded } from './story.ts'
 
@@ -46,6 +47,23 @@ describe('the prefill/decode router in the engine', () => {
     expect(receipt?.pairs.map(({ group }) => group)).toEqual(['rs1', 'rs2'])
     expect(receipt?.pairs.filter(({ chosen }) => chosen)).toMatchObject([{ decode, prefill, prefillScore: 10, finalScore: expect.any(Number) as number }])
     expect(receipt?.profiles.map(({ scorers }) => scorers[0]?.plugin)).toEqual(['load_balancing', 'prefix_cache'])
+  })
+
+  it('tells what it measured of the pair', () => {
+    const world = new World(aibrixConfiguration()).take(pdEndpoint('p1', 'prefill', 'rs1'), pdEndpoint('d1', 'decode', 'rs1'))
+    const first = world.request(prompted('r0', 'hello world'))
+    expect(world.engine.receipts(first.key)[0]?.notes).toContain('decode default/d1: cold, 0 pending, tokens/s not known, requests/s drained not known, 100 % of its cache free, 0 to be allocated')
+    world.take(stageEnded(first.key), sent(first.key))
+    for (let i = 1; i <= 20; i++) {
+      const { key } = world.request(prompted(`r${i}`, 'hello world'))
+      world.take(stageEnded(key), sent(key), ended(key)).pass(1000)
+    }
+    const tick = (metric: string, value: number): Input => ({ input: { kind: 'telemetryTick', value: { heard: new Uint8Array([3]), models: [], superseded: 0, columns: [{ metric, custom: true, slotDeltas: [0, 1], whole: [], real: [value, value] }] } } })
+    world.take(tick('aibrix_generation_throughput', 250.5), tick('aibrix_prefill_seconds_sum', 0.5), tick('aibrix_prefill_seconds_count', 10), tick('aibrix_decode_prealloc_queue', 4))
+    const { key } = world.request(prompted('last', 'hello world'))
+    const notes = world.engine.receipts(key)[0]?.notes ?? []
+    expect(notes[0]).toBe('prefill default/p1: 50 ms a prefill, 0 waiting, 0 to be allocated')
+    expect(notes[1]).toMatch(/^decode default\/d1: 1 running, 0 pending, 250.5 tokens\/s, (?:0.9\d|1) requests\/s drained, 100 % of its cache free, 4 to be allocated$/)
   })
 
   it('sends what it has seen to where it was prefilled', () => {

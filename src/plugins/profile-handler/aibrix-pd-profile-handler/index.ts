@@ -101,7 +101,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
         die: services.die(),
       })
       request.attributes.set(keyText(SELECTION), { selection, automatic: asked.automatic } satisfies Chosen)
-      return jointChoiceOf(selection, profiles)
+      return jointChoiceOf(selection, profiles, (endpoint) => this.metricsOf(endpoint))
     } catch (error) {
       if (error instanceof RoutingError) this.countFailure(request, SELECTION_FAILED)
       throw new SchedulingError(denial('ServiceUnavailable', `error on selecting target pod: ${error instanceof Error ? error.message : String(error)}`))

@@ -1,4 +1,4 @@
-import type { Selection } from '../../../aibrix/index.ts'
+import type { MetricsOf, Scored, Selection } from '../../../aibrix/index.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import type { ChosenRun, JointChoice } from '../../../core/joint-choice.ts'
 
@@ -8,7 +8,7 @@ interface Profiles {
 }
 
 /** A selection in the engine's words. */
-export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles): JointChoice => {
+export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles, metricsOf: MetricsOf<Endpoint>): JointChoice => {
   const { prefill, decode, scored } = selection
   if (scored === undefined) {
     const run: ChosenRun = { profile: profiles.decode, scorer: '', scored: [decode], scores: [0], picked: decode }
@@ -27,8 +27,27 @@ export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles
     finalScore: roleset.finalScore,
     chosen: roleset === scored.final.chosen,
   }))
-  return { runs, pairs, notes: notesOf(selection) }
+  const measured = prefill === undefined ? [] : [prefillMeasures(prefill, metricsOf), decodeMeasures(decode, scored, metricsOf)]
+  return { runs, pairs, notes: [...measured, ...notesOf(selection)] }
 }
+
+/** What was measured of the pair, in words. */
+const prefillMeasures = (endpoint: Endpoint, metricsOf: MetricsOf<Endpoint>): string => {
+  const { prefillTime, waitingRequests = 0, prefillPreallocQueue = 0 } = metricsOf(endpoint)
+  const mean = prefillTime === undefined || prefillTime.count === 0 ? 'no prefill time is known' : `${rounded((prefillTime.sumSeconds / prefillTime.count) * 1000)} ms a prefill`
+  return `prefill ${endpoint.id}: ${mean}, ${waitingRequests} waiting, ${prefillPreallocQueue} to be allocated`
+}
+
+const decodeMeasures = (endpoint: Endpoint, { loads }: Scored<Endpoint>, metricsOf: MetricsOf<Endpoint>): string => {
+  const { runningRequests, generationThroughput, drainRate1m, decodePreallocQueue = 0 } = metricsOf(endpoint)
+  const known = (value: number | undefined, unit: string): string => (value === undefined ? `${unit} not known` : `${rounded(value)} ${unit}`)
+  return [
+    `decode ${endpoint.id}: ${runningRequests === undefined ? 'cold' : `${runningRequests} running`}, ${(loads.counts.get(endpoint.id) ?? 0) - (runningRequests ?? 0)} pending`,
+    known(generationThroughput, 'tokens/s'), known(drainRate1m, 'requests/s drained'), `${loads.freeGPUPercents.get(endpoint.id) ?? 0} % of its cache free`, `${decodePreallocQueue} to be allocated`,
+  ].join(', ')
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
 
 /** What the scores alone do not show. */
 const notesOf = ({ prefillFastPath, decodeFastPath, scored }: Selection<Endpoint>): readonly string[] => {
