@@ -1,2 +1,1 @@
 export { Membership } from './membership.ts'
-export type { MembershipOptions } from './membership.ts'

@@ -1,3 +1,3 @@
 export { OwnLoad } from './own-load.ts'
 export type { HeldLoad, LoadChange } from './own-load.ts'
-export { LEASE_MS, Peers } from './peers.ts'
+export { Peers } from './peers.ts'

@@ -4,7 +4,7 @@ import type { Input, PeerLoadReported } from '../../wire/input.ts'
 import type { ReplicaAnnouncement } from '../../wire/nats.ts'
 
 /** A replica without a heartbeat for so long is gone, and its load with it. */
-export const LEASE_MS = 10_000
+const LEASE_MS = 10_000
 const LOOK_MS = 500
 
 export interface PeersOptions {

@@ -108,7 +108,7 @@ export class Names {
   }
 }
 
-export const DEFAULT_PREFIX = 'signalbox.v1'
+const DEFAULT_PREFIX = 'signalbox.v1'
 
 const checked = (what: string, name: string): string => {
   if (PLAIN.test(name)) return name

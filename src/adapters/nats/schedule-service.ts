@@ -9,9 +9,9 @@ import type { Names } from './names.ts'
 import { isJson } from './telemetry.ts'
 
 /** All replicas of a pool share the requests. */
-export const QUEUE_GROUP = 'schedulers'
+const QUEUE_GROUP = 'schedulers'
 /** Milliseconds that the caller waits for the answer, counted from when the request comes in: clocks may differ. */
-export const DEADLINE_HEADER = 'Signalbox-Deadline-Ms'
+const DEADLINE_HEADER = 'Signalbox-Deadline-Ms'
 const JSON_TYPE = 'application/json'
 
 /** Decides; see `ScheduleServiceOptions`. */

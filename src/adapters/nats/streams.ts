@@ -3,7 +3,6 @@ import type { JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstr
 import { SignalboxError } from '../../core/errors.ts'
 
 const STREAM_NOT_FOUND = 10_059
-const CONSUMER_NOT_FOUND = 10_014
 const NAME_IN_USE = 10_058
 export const WRONG_LAST_SEQUENCE = 10_071
 
@@ -47,5 +46,3 @@ const added = async (manager: JetStreamManager, wanted: WantedStream): Promise<S
 }
 
 export const isApiError = (error: unknown, code: number): boolean => error instanceof JetStreamApiError && error.code === code
-
-export const isGone = (error: unknown): boolean => isApiError(error, STREAM_NOT_FOUND) || isApiError(error, CONSUMER_NOT_FOUND)

@@ -19,7 +19,7 @@ import { namesOf, natsOptions } from './options.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper-protocol.ts'
 
 /** How the journal of these settings is found in JetStream. */
-export const storeOptions = (settings: SignalboxSettings): StoreOptions => ({
+const storeOptions = (settings: SignalboxSettings): StoreOptions => ({
   nats: natsOptions(settings, `signalbox journal ${settings.pool} ${settings.replica}`),
   prefix: namesOf(settings).prefix,
   pool: settings.pool,
@@ -32,7 +32,7 @@ export const storeOptions = (settings: SignalboxSettings): StoreOptions => ({
  * gone. A server that cannot be reached is no hindrance where there is a file with records.
  * @throws SignalboxError nats-connect; JournalError where file and stream tell of different runs
  */
-export const fetchJournal = async (settings: SignalboxSettings, warn: (message: string) => void): Promise<void> => {
+const fetchJournal = async (settings: SignalboxSettings, warn: (message: string) => void): Promise<void> => {
   const local = SqliteJournalStore.own(settings.journalPath, 'commit', Date.now() * 1000)
   let link: NatsLink | undefined
   try {
@@ -127,6 +127,7 @@ export const openNatsJournal = async (settings: SignalboxSettings, events: Journ
     lastAt: local.lastAt,
     link: carried.link(local.link),
     close: async () => {
+      carried.closing = true
       const unwritten = await local.close()
       const behind = await carried.close()
       return Math.max(unwritten, behind)
@@ -142,6 +143,8 @@ class CarriedJournal {
   private written = 0
   private shipped = 0
   private isAway = false
+  /** The engine is done: what becomes of the stream is nobody's business any more. */
+  closing = false
   private acknowledged = 0
   private closed: ((behind: number) => void) | undefined
 
@@ -207,12 +210,12 @@ class CarriedJournal {
         return
       case 'away':
         this.isAway = true
-        this.events.onWriteFailed?.(`JetStream: ${message.reason}; the journal goes on in ${this.settings.journalPath}`)
+        if (!this.closing) this.events.onWriteFailed?.(`JetStream: ${message.reason}; the journal goes on in ${this.settings.journalPath}`)
         this.acknowledge()
         return
       case 'live':
         this.isAway = false
-        this.events.onWriteSucceeded?.(undefined)
+        if (!this.closing) this.events.onWriteSucceeded?.(undefined)
         return
       case 'refused':
         this.isAway = true
