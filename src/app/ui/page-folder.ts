@@ -12,7 +12,18 @@ const CACHE = new URL('node_modules/.cache/signalbox/', PACKAGE_ROOT)
  * The folder that holds the built page. A package brings it; a clone builds it when it is first asked for, and again
  * when a source changed. Throws SignalboxError usage when it cannot be built.
  */
-export const pageFolder = async (): Promise<string> => {
+export const pageFolder = (): Promise<string> => {
+  found ??= findOrBuild().catch((error: unknown) => {
+    found = undefined
+    throw error
+  })
+  return found
+}
+
+/** Once for the life of the process: a page whose files came from two builds would not work. */
+let found: Promise<string> | undefined = undefined
+
+const findOrBuild = async (): Promise<string> => {
   if (import.meta.url.startsWith(new URL('dist/', PACKAGE_ROOT).href)) return fileURLToPath(BUILT)
   const folder = fileURLToPath(new URL(`page-${fingerprint()}/`, CACHE))
   if (existsSync(folder)) return folder
