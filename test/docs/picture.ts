@@ -19,7 +19,7 @@ const MARGIN = 20
 const BAR = 30
 
 /** What `explain` says of a request that continues a conversation, in the fleet that `npm start` runs. */
-export const explained = (): string => {
+const explained = (): string => {
   const { completed } = loadConfiguration({ texts: [{ file: 'start', text: readFileSync(START_CONFIGURATION, 'utf8') }], pluginTypes })
   const world = new World(completed).take(...FLEET.map(([name, role]) => joined(name, role)))
   world.take(telemetry(FLEET.map((_, slot) => ({ slot, waiting: slot === 3 ? 0 : 3 }))))
