@@ -27,7 +27,7 @@ export interface ModelConfig {
 }
 
 /** The profile that a client asks for when it leaves the choice to the router. */
-export const AUTO_PROFILE = 'auto'
+const AUTO_PROFILE = 'auto'
 const DEFAULT_PROFILE = 'default'
 
 /** Lengths of a request, for the choice among profiles. */

@@ -27,7 +27,7 @@ export const PREFILL_ROLE = 'prefill'
 export const DECODE_ROLE = 'decode'
 
 /** Port where no label tells another. */
-export const DEFAULT_PORT = 8000
+const DEFAULT_PORT = 8000
 const DEFAULT_ENGINE = 'vllm'
 /** The only group index that serves HTTP: the first process of a model that spans several. */
 const SERVING_GROUP_INDEX = '0'

@@ -66,7 +66,7 @@ const READ_MS = 1
 const ASSUMED_TOKENS = 512
 
 /** Milliseconds to compute so many tokens: 0.001 n^1.5 + 5; 0 for none. */
-export const prefillMs = (tokens: number): number => (tokens > 0 ? COMPUTE_FACTOR * tokens * Math.sqrt(tokens) + COMPUTE_MS : 0)
+const prefillMs = (tokens: number): number => (tokens > 0 ? COMPUTE_FACTOR * tokens * Math.sqrt(tokens) + COMPUTE_MS : 0)
 
 /** Estimated milliseconds to the first token: what waits in front, what is read from the cache, what is computed. (AIBrix: conductor) */
 export class ConductorPrefillPolicy implements PrefillScorePolicy {

@@ -4,7 +4,7 @@ import { BodyError, edited, kindOf, type BodyChanges } from './body-edit.ts'
 export const ONE_TOKEN: BodyChanges = { set: [['max_tokens', '1'], ['max_completion_tokens', '1'], ['stream', 'false']], drop: ['stream_options', 'min_tokens'] }
 
 /** A body to prefill: an object; null is an empty one. @throws BodyError for anything else */
-export const objectBody = (body: Uint8Array): Uint8Array => {
+const objectBody = (body: Uint8Array): Uint8Array => {
   let kind
   try {
     kind = kindOf(body)

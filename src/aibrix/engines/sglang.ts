@@ -5,7 +5,7 @@ import { ONE_TOKEN } from './prefill-body.ts'
 import type { EngineProtocol, LegBodies } from './protocol.ts'
 
 /** Port of SGLang's bootstrap server where no annotation tells another. */
-export const DEFAULT_BOOTSTRAP_PORT = 8998
+const DEFAULT_BOOTSTRAP_PORT = 8998
 
 /** Members that the router sets or takes out: with two of one name nobody could say which counts. */
 const CONTROLLED: readonly string[] = [

@@ -17,10 +17,10 @@ import { jointChoiceOf } from './joint-choice.ts'
 import { RouterState } from './router-state.ts'
 import { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
-export { environmentParameters, type EnvironmentParameters } from './environment-parameters.ts'
-export { aibrixPdSettingsOf, type AibrixPdSettings, type PrefillExecution } from './settings.ts'
+export { environmentParameters } from './environment-parameters.ts'
+export { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
-export const AIBRIX_PD_TYPE = 'aibrix-pd-profile-handler'
+const AIBRIX_PD_TYPE = 'aibrix-pd-profile-handler'
 const CONFIG_PROFILE = 'config-profile'
 const PREFILL_HEADER = 'x-prefiller-host-port'
 
