@@ -23,7 +23,7 @@ const patternOf = (address: string): RegExp =>
 
 const decoderOf = (message: string): ((reader: Reader) => unknown) | undefined => (wire as unknown as Record<string, (reader: Reader) => unknown>)[`decode${message}`]
 
-describe('the AsyncAPI document', () => {
+describe('the AsyncAPI document', { timeout: 90_000 }, () => {
   let world: NatsWorld
 
   beforeAll(async () => {

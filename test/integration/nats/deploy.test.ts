@@ -81,7 +81,7 @@ describe('the compose file, its processes run without containers', () => {
   }, 90_000)
 })
 
-describe('the other deployment files', () => {
+describe('the other deployment files', { timeout: 90_000 }, () => {
   it('given the dashboard, then each metric that it shows is one that the engine exports', async () => {
     const world = await NatsWorld.start()
     try {

@@ -5,7 +5,7 @@ import { NatsWorld, rowsOf } from './engine-on-nats.ts'
 
 const WAIT = { timeout: 15_000, interval: 50 }
 
-describe('a fleet announced on NATS', () => {
+describe('a fleet announced on NATS', { timeout: 90_000 }, () => {
   let world: NatsWorld
 
   beforeEach(async () => {

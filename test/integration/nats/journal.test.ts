@@ -10,7 +10,7 @@ import { chatRequest, journalIn, NatsWorld, rowsOf } from './engine-on-nats.ts'
 const WAIT = { timeout: 20_000, interval: 50 }
 const NATS = { journal: 'nats' }
 
-describe('an engine whose journal is in JetStream', () => {
+describe('an engine whose journal is in JetStream', { timeout: 90_000 }, () => {
   let world: NatsWorld
 
   beforeEach(async () => {

@@ -17,7 +17,7 @@ const peersOf = ({ host }: Pick<Serving, 'host'>): Readonly<Record<string, numbe
 }
 const liveOf = ({ host }: Pick<Serving, 'host'>): number => host.actor.engine.view.requests.size
 
-describe('several replicas on NATS', () => {
+describe('several replicas on NATS', { timeout: 90_000 }, () => {
   let world: NatsWorld
   let proxy: TcpProxy | undefined
 

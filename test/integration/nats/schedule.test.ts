@@ -7,7 +7,7 @@ import { run } from '../../story/server.ts'
 const WAIT = { timeout: 15_000, interval: 50 }
 const requestsOf = async (engine: { readonly adminUrl: string }): Promise<number> => (await rowsOf(engine)).reduce((sum, { requests }) => sum + requests, 0)
 
-describe('scheduling on NATS', () => {
+describe('scheduling on NATS', { timeout: 90_000 }, () => {
   let world: NatsWorld
 
   beforeEach(async () => {

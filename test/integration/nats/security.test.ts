@@ -15,7 +15,7 @@ type Role = (typeof ROLES)[number]
 const secretOf = (role: Role): string => `the-secret-of-${role}`
 const ENVIRONMENT = Object.fromEntries(ROLES.map((role) => [`SIGNALBOX_${role.toUpperCase().replace('-', '_')}_PASSWORD`, secretOf(role)]))
 
-describe('the permissions of deploy/nats', () => {
+describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
   let world: NatsWorld
   const flagsOf = (role: Role): Record<string, string> => {
     const file = join(world.server.folder, `${role}.password`)
