@@ -6,8 +6,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     include: ['test/**/*.test.ts'],
-    // The long ones have scripts of their own: test:faults, bench.
-    exclude: ['test/bench/**', 'test/faults/**'],
+    // The long ones have scripts of their own: test:faults, test:ui, bench.
+    exclude: ['test/bench/**', 'test/faults/**', 'test/**/*.long.test.ts'],
     pool: 'forks',
     maxWorkers: availableParallelism(),
     execArgv: ['--disable-warning=ExperimentalWarning'],

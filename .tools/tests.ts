@@ -1,4 +1,4 @@
-// Usage: node .tools/tests.ts faults|ui [FILTER...]: runs the tests of test/faults, or all of test/ui: they take too long for every run.
+// Usage: node .tools/tests.ts faults|ui [FILTER...]: runs the tests of test/faults and the long ones of test/integration, or all of test/ui: they take too long for every run.
 import { dirname } from 'node:path'
 import { startVitest } from 'vitest/node'
 import type { CliOptions } from 'vitest/node'
@@ -42,7 +42,7 @@ if (import.meta.main) {
   const [name, ...filters] = process.argv.slice(2)
   if (name === 'faults') {
     const minutes = 60_000
-    close(await runTests(filters, { include: ['test/faults/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 5 * minutes }))
+    close(await runTests(filters, { include: ['test/faults/**/*.test.ts', 'test/integration/**/*.long.test.ts'], exclude: [], fileParallelism: false, testTimeout: 5 * minutes }))
   } else if (name === 'ui') {
     close(await runTests(filters, { include: ['test/ui/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 }))
   } else {

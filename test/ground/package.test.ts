@@ -47,7 +47,7 @@ describe('the published package, installed elsewhere', () => {
   })
 
   it('holds what runs, the schemas and the papers, and nothing else', () => {
-    const expected = /^(dist\/(src|machines)\/.+\.(js|d\.ts|json)|dist\/page\/.+\.(js|css|html|svg)|schemas\/.+\.proto|LICENSE|README\.md|package\.json)$/
+    const expected = /^(dist\/(src|machines)\/.+\.(js|d\.ts|json)|dist\/page\/.+\.(js|css|html|svg)|schemas\/.+\.proto|deploy\/(README\.md|config\/.+\.yaml)|LICENSE|README\.md|package\.json)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json', ...Object.values(manifest.bin)]))
   })
