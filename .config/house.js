@@ -4,7 +4,7 @@ import { builtinRules } from 'eslint/use-at-your-own-risk'
 
 // Names that say nothing of what is inside.
 const emptyWords = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'manager', 'base', 'impl', 'misc', 'shared'])
-const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|config|build|d))*\.(ts|tsx|js|mjs)$/
+const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.(long|test|bench|config|build|d))*\.(ts|tsx|js|mjs)$/
 const kebabFolder = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 /** What is wrong with a path (relative to the project, with `/`), or undefined. */

@@ -69,6 +69,7 @@ describe('an engine whose journal is in JetStream', { timeout: 90_000 }, () => {
     const asked = engine.host.desk.receive({ ...(await import('../../../src/wire/index.ts')).emptyRequestReceived(), requestId: 'meanwhile', model: 'sim-model' }, () => undefined)
     expect((await asked).kind).toBe('routed')
     await world.server.begin()
+    await expect.poll(() => engine.lines.some((line) => line.includes('NATS is back')), WAIT).toBe(true)
     await expect.poll(() => engine.host.link.state, WAIT).toBe('live')
     await requests(3)
     await engine.close()
