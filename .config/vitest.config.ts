@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
+  resolve: { alias: [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('seeded-fast-check.ts', import.meta.url)) }] },
   test: {
     include: ['test/**/*.test.ts'],
     // The long ones have scripts of their own: test:faults, test:ui, bench.

@@ -1,5 +1,9 @@
 // Usage: node .tools/tests.ts faults|ui [FILTER...]: runs the tests of test/faults and the long ones of test/integration, or all of test/ui: they take too long for every run.
-import { dirname } from 'node:path'
+//        node .tools/tests.ts properties [ROUNDS]: runs the tests that draw values at random, with other values in each round (5), and names the seed of a round that fails.
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { startVitest } from 'vitest/node'
 import type { CliOptions } from 'vitest/node'
 
@@ -38,6 +42,28 @@ export function close({ passed, failed, skipped }: Tally): void {
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 }
 
+/** The test files that draw values with fast-check, themselves or through a file beside them. */
+async function propertyTests(): Promise<string[]> {
+  const files: string[] = []
+  for await (const file of glob('test/**/*.ts', { cwd: root })) {
+    if (readFileSync(join(root, file), 'utf8').includes("from 'fast-check'")) files.push(file)
+  }
+  return files.map((file) => (file.endsWith('.test.ts') ? file : dirname(file) + sep))
+}
+
+async function runProperties(rounds: number): Promise<Tally> {
+  const files = await propertyTests()
+  let tally = noTally
+  for (let round = 1; round <= rounds; round++) {
+    const seed = randomInt(2 ** 31)
+    process.env['SIGNALBOX_SEED'] = String(seed)
+    const result = await runTests(files)
+    process.stdout.write(`round ${round} of ${rounds}, SIGNALBOX_SEED=${seed}: ${result.failed === 0 ? 'ok' : `${result.failed} failed`}\n`)
+    tally = sumOf(tally, result)
+  }
+  return tally
+}
+
 if (import.meta.main) {
   const [name, ...filters] = process.argv.slice(2)
   if (name === 'faults') {
@@ -45,8 +71,10 @@ if (import.meta.main) {
     close(await runTests(filters, { include: ['test/faults/**/*.test.ts', 'test/integration/**/*.long.test.ts'], exclude: [], fileParallelism: false, testTimeout: 5 * minutes }))
   } else if (name === 'ui') {
     close(await runTests(filters, { include: ['test/ui/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 }))
+  } else if (name === 'properties') {
+    close(await runProperties(Number(filters[0] ?? 5)))
   } else {
-    process.stderr.write('usage: node .tools/tests.ts faults|ui [FILTER...]\n')
+    process.stderr.write('usage: node .tools/tests.ts faults|ui [FILTER...] | properties [ROUNDS]\n')
     process.exitCode = 2
   }
 }

@@ -64,11 +64,21 @@ const made = new WeakMap<Subject, readonly Interpreter<TestActor, TestEvent>[]>(
 function interpretersOf(subject: Subject): readonly Interpreter<TestActor, TestEvent>[] {
   const known = made.get(subject)
   if (known !== undefined) return known
-  const both = [compile as Make, createXStateInterpreter as Make].map((make) => makeWatched(subject, make))
+  const both = [compileable(() => makeWatched(subject, compile as Make)), makeWatched(subject, createXStateInterpreter as Make)]
   expect(both[0]?.states).toEqual(both[1]?.states)
   expect(both[0]?.timers).toEqual(both[1]?.timers)
   made.set(subject, both)
   return both
+}
+
+/** A machine too large for a table is refused, which is right and leaves nothing to compare. */
+function compileable<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    fc.pre(!(error instanceof MachineError && error.code === 'machine-too-large'))
+    throw error
+  }
 }
 
 function makeWatched(subject: Subject, make: Make): Interpreter<TestActor, TestEvent> {

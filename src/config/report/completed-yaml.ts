@@ -3,14 +3,18 @@ import type { Node } from 'yaml'
 import { endpointPickerDocument } from '../endpoint-picker/written.ts'
 import type { LoadedConfiguration } from '../load.ts'
 import { settingsDocument } from '../signalbox/document.ts'
+import { OLD_BOOLEANS } from '../yaml/document.ts'
 
 const WIDE = 160
 
+/** A text that would be read as a boolean is quoted. */
+const READ_BACK = { customTags: [OLD_BOOLEANS] }
+
 /** The completed configuration as YAML that loads as it is; comments tell what was added and why. */
 export const completedYaml = (loaded: LoadedConfiguration): string => {
-  const picker = new Document(endpointPickerDocument(loaded.completed))
+  const picker = new Document(endpointPickerDocument(loaded.completed), READ_BACK)
   annotate(picker, loaded)
-  const settings = new Document(settingsDocument(loaded.settings))
+  const settings = new Document(settingsDocument(loaded.settings), READ_BACK)
   return `${picker.toString({ lineWidth: WIDE })}---\n${settings.toString({ lineWidth: WIDE })}`
 }
 

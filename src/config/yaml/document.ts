@@ -20,7 +20,7 @@ const ALIASES_MAX = 100
 const TOO_DEEP = /call stack|stack overflow/i
 
 /** The unquoted words that YAML 1.1, which llm-d reads, takes for booleans and YAML 1.2 does not. */
-const OLD_BOOLEANS: ScalarTag = {
+export const OLD_BOOLEANS: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
   identify: (value) => typeof value === 'boolean',

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stringify } from 'yaml'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../src/core/configuration.ts'
 import { addSettingsOptions, settingsFlags, settingsTable } from '../../../src/config/signalbox/options.ts'
-import { settingsDocument } from '../../../src/config/signalbox/document.ts'
+import { completedYaml } from '../../../src/config/report/completed-yaml.ts'
 import { settingKeys, SETTINGS } from '../../../src/config/signalbox/settings.ts'
 import { errorsOf, load, warningsOf } from './loading.ts'
 
@@ -92,10 +91,17 @@ describe('the settings', () => {
         listen: fc.record({ host: fc.constantFrom('::', '127.0.0.1', 'box', ''), port: fc.nat({ max: 65_535 }) }),
       }),
       (changes) => {
-        const settings = { ...load('').settings, ...changes }
-        expect(load(stringify(settingsDocument(settings))).settings).toEqual(settings)
+        const loaded = load('')
+        const settings = { ...loaded.settings, ...changes }
+        expect(load(completedYaml({ ...loaded, settings })).settings).toEqual(settings)
       },
     ), { numRuns: 50 })
+  })
+
+  it.each(['no', 'Off', 'yes', 'on', 'true', '12', '0x1f', '-', '_', 'null', '1e3'])('read the pool %s back as a text', (pool) => {
+    const loaded = load('')
+    const settings = { ...loaded.settings, pool }
+    expect(load(completedYaml({ ...loaded, settings })).settings).toEqual(settings)
   })
 })
 
