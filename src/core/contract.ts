@@ -7,7 +7,7 @@ import type { RandomStream } from './random.ts'
 import type { WantedKeys } from './shape.ts'
 import type { ProfileResults, Request, ResponseStep, SchedulingResult, Stage, Usage } from './request.ts'
 
-export type { PeerAssignment, PeerLoadReport } from './peer-load.ts'
+export type { PeerAssignment, PeerHolding, PeerLoadReport } from './peer-load.ts'
 export type { PluginContext, PluginKind, PluginType } from './plugin-type.ts'
 
 /** A plugin's type and its name; a plugin publishes data under its name. */
@@ -149,7 +149,7 @@ export interface KvEvents extends Plugin {
   kvBlocksCleared(endpoint: Endpoint): void
 }
 
-/** Learns what peer replicas have in flight. */
+/** Learns what peer replicas have in flight, and which blocks it put into their endpoints' caches. */
 export interface PeerLoads extends Plugin {
   peerLoad(report: PeerLoadReport): void
   peerGone(replica: string): void

@@ -1341,6 +1341,10 @@ export interface LoadAssigned {
   incarnation: string
   promptTokens: number
   outputTokens: number
+  /**
+   * What the endpoint has in its cache from now on, one list a prompt; told once. Masked under the pool's secret where
+   * there is one, as in every other place.
+   */
   blocks: BlockKeys[]
 }
 

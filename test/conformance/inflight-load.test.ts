@@ -124,7 +124,7 @@ forEachCase('inflight-load.json', {
     vector.input.values?.forEach((value, replica) => {
       if (typeof value === 'string') return
       const assigned = Array.from({ length: value.requests }, (_, index) => ({
-        request: index, attempt: 1, profile: 'default', endpoint: target.id, incarnation: '', promptTokens: index === 0 ? value.tokens : 0, outputTokens: 0,
+        request: index, attempt: 1, profile: 'default', endpoint: target.id, incarnation: '', promptTokens: index === 0 ? value.tokens : 0, outputTokens: 0, blocks: [],
       }))
       producer.peerLoad({ replica: `replica-${replica}`, opens: true, assigned, released: [] })
     })

@@ -38,7 +38,7 @@ export class OwnLoad {
   /** All that is held, in order of arrival; without the block keys, which peers have learned already. */
   open(): LoadAssigned[] {
     const requests = [...this.told].sort(([a], [b]) => a - b)
-    return requests.flatMap(([, held]) => [...held.values()].map((load) => ({ ...load, blocks: [] })))
+    return requests.flatMap(([, held]) => [...held.values()])
   }
 
   private compare(request: number, { assigned, released }: LoadChange): void {
@@ -50,9 +50,9 @@ export class OwnLoad {
       const key = `${load.attempt} ${load.profile}`
       const old = before?.get(key)
       const known = old !== undefined && sameLoad(old, load)
-      const told = known ? old : { ...load, request, blocks: old === undefined ? load.blocks : [] }
-      now.set(key, told)
-      if (!known) assigned.push(told)
+      // Kept without its block keys: these are told once, and would hold the request's memory to its end.
+      now.set(key, known ? old : { ...load, request, blocks: [] })
+      if (!known) assigned.push({ ...load, request, blocks: old?.endpoint === load.endpoint ? [] : load.blocks })
     }
     for (const [key, { attempt, profile }] of before ?? []) if (!now.has(key)) released.push({ request, attempt, profile })
     if (now.size === 0) this.told.delete(request)

@@ -51,6 +51,12 @@ export class Peers {
     return [...this.peers].filter(([, { isOpen }]) => isOpen).map(([replica]) => replica)
   }
 
+  /** Sequence of the last report taken of a run, while its load is held. */
+  taken(replica: string, runId: string): number | undefined {
+    const peer = this.peers.get(replica)
+    return peer?.isOpen === true && peer.runId === runId && peer.sequence >= 0 ? peer.sequence : undefined
+  }
+
   reported(report: PeerLoadReported): void {
     const { replica, runId, sequence, opens } = report
     if (replica === this.options.replica) return

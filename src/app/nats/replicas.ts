@@ -1,9 +1,9 @@
 import { asyncScheduler } from 'rxjs'
 import type { EngineActor } from '../../actors/engine-actor.ts'
-import { OwnLoad, Peers } from '../../actors/replicas/index.ts'
-import type { HeldLoad } from '../../actors/replicas/index.ts'
+import { heldLoad, OwnLoad, Peers } from '../../actors/replicas/index.ts'
 import { BucketWatch } from '../../adapters/nats/bucket-watch.ts'
-import { LoadPublisher, LoadReader } from '../../adapters/nats/load-stream.ts'
+import { LoadPublisher } from '../../adapters/nats/load-publisher.ts'
+import { LoadReader } from '../../adapters/nats/load-reader.ts'
 import type { LoadStreamOptions } from '../../adapters/nats/load-stream.ts'
 import { nameOf } from '../../adapters/nats/names.ts'
 import { readReplica, ReplicaClaim } from '../../adapters/nats/replica-claim.ts'
@@ -31,7 +31,7 @@ export class Replicas {
     const { actor, link, names, replica, streamReplicas, failed } = options
     const producer = actor.engine.view.pipeline.plugins.find((plugin) => plugin instanceof InFlightLoadProducer)
     this.claim = new ReplicaClaim({ ...options, taken: options.taken })
-    this.own = new OwnLoad(producer === undefined ? () => [] : (request) => heldOf(actor, producer, request))
+    this.own = new OwnLoad((request) => heldLoad(actor.engine.view, producer?.ledger, request))
     this.publisher = new LoadPublisher(options, () => this.own.open())
     this.peers = new Peers({
       replica,
@@ -40,7 +40,7 @@ export class Replicas {
       submit: (input) => actor.submit(input, undefined, failed),
       resync: () => void this.reader.restart(),
     })
-    this.reader = new LoadReader(options, (report) => this.peers.reported(report))
+    this.reader = new LoadReader(options, (peer, runId) => this.peers.taken(peer, runId), (report) => this.peers.reported(report))
     this.watch = new BucketWatch({
       link, failed,
       bucket: names.replicasBucket,
@@ -89,22 +89,4 @@ export class Replicas {
     const announcement = readReplica(value)
     if (announcement?.replica === name) this.peers.announced(announcement)
   }
-}
-
-/** What a request holds, as the producer counts it. */
-const heldOf = (actor: EngineActor, { ledger }: InFlightLoadProducer, request: number): readonly HeldLoad[] => {
-  const held = ledger.assignmentsOf(request)
-  if (held.length === 0) return []
-  const live = actor.engine.view.requests.get(request)
-  const attempt = live?.attempt ?? 1
-  const blocks = live?.shape.prompts.flatMap((prompt) => prompt.blocks) ?? []
-  return held.map((assignment) => ({
-    attempt,
-    profile: assignment.profile,
-    endpoint: assignment.endpoint.id,
-    incarnation: assignment.endpoint.incarnation,
-    promptTokens: ledger.holdsPrompt(assignment) ? assignment.promptTokens : 0,
-    outputTokens: assignment.outputTokens,
-    blocks: blocks.map(({ kind, blockTokens, keys }) => ({ kind, blockTokens, keys })),
-  }))
 }

@@ -1,5 +1,5 @@
 import { type DataKey, fromProducer, PREFIX_CACHE_MATCH_INFO, type PrefixCacheMatchInfo, TOKENIZED_PROMPT, type Writer } from '../../../core/attribute.ts'
-import type { Consumption, EndpointEvents, PluginType, PreRequest, Producer, Services, TypedName } from '../../../core/contract.ts'
+import type { Consumption, EndpointEvents, PeerLoadReport, PeerLoads, PluginType, PreRequest, Producer, Services, TypedName } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import { byCodeUnit } from '../../../core/order.ts'
 import type { Request, SchedulingResult } from '../../../core/request.ts'
@@ -36,10 +36,10 @@ interface Pending {
 }
 
 /**
- * Guesses how much of a prompt each endpoint has in its cache from the prompts that were sent to it.
+ * Guesses how much of a prompt each endpoint has in its cache from the prompts that were sent to it, by this replica or a peer.
  * (llm-d: approx-prefix-cache-producer)
  */
-export class ApproxPrefixCacheProducer implements Producer, PreRequest, EndpointEvents {
+export class ApproxPrefixCacheProducer implements Producer, PreRequest, EndpointEvents, PeerLoads {
   readonly typedName: TypedName
   readonly parameters: ApproxParameters
   readonly index = new BlockIndex()
@@ -113,6 +113,26 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
     this.measure(matchOf(pending.matches, primary.slot), pending)
   }
 
+  /**
+   * What a peer sent somewhere is held there as what this replica sent: blocks of the size that is wanted now, by an
+   * endpoint that has joined, in the life that the peer means.
+   */
+  peerLoad({ assigned }: PeerLoadReport): void {
+    const endpoints = this.services?.endpoints() ?? []
+    const blockTokens = this.blockTokens(endpoints)
+    const maxBlocks = maxBlocksOf(this.parameters, blockTokens)
+    const before = this.index.size
+    for (const { endpoint: id, incarnation, blocks } of assigned) {
+      const endpoint = blocks.length === 0 ? undefined : ofId(endpoints, id)
+      if (endpoint === undefined || (incarnation !== '' && incarnation !== endpoint.incarnation)) continue
+      for (const prompt of blocks) this.hold(endpoint, this.keys.read({ blocks: [prompt] }, blockTokens, maxBlocks))
+    }
+    if (this.index.size !== before) this.measureSize()
+  }
+
+  /** Its requests are over; what they left in the caches stays. */
+  peerGone(_replica: string): void {}
+
   endpointAdded(_endpoint: Endpoint): void {}
 
   endpointRemoved(endpoint: Endpoint): void {
@@ -183,6 +203,18 @@ export class ApproxPrefixCacheProducer implements Producer, PreRequest, Endpoint
   private measureSize(): void {
     this.services?.observe(sizeMeasured(this.labels, this.index.size))
   }
+}
+
+/** The endpoint of an id among endpoints in order of id. */
+const ofId = (endpoints: readonly Endpoint[], id: string): Endpoint | undefined => {
+  let low = 0
+  let high = endpoints.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (byCodeUnit((endpoints[middle] as Endpoint).id, id) < 0) low = middle + 1
+    else high = middle
+  }
+  return endpoints[low]?.id === id ? endpoints[low] : undefined
 }
 
 const matchOf = (matches: readonly number[], slot: number): number => {

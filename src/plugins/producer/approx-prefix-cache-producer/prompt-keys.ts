@@ -12,7 +12,7 @@ export class PromptKeys {
   }
 
   /** Reads a prompt's keys for a block size; returns their number, at most `max`, 0 where the shape has none of that size. */
-  read(prompt: PromptShape, blockTokens: number, max: number | undefined): number {
+  read(prompt: Pick<PromptShape, 'blocks'>, blockTokens: number, max: number | undefined): number {
     let blocks = 0
     for (const { kind, blockTokens: size, keys } of prompt.blocks) {
       if (kind !== this.wanted || size !== blockTokens) continue

@@ -149,7 +149,7 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     }
     this.seen.clear()
     for (const [id, life] of memory.seen) this.seen.set(id, find(id, life))
-    for (const [replica, assigned] of memory.peers) this.peers.take({ replica, opens: true, assigned, released: [] })
+    for (const [replica, assigned] of memory.peers) this.peers.restore(replica, assigned)
   }
 
   private total(endpoint: Endpoint): InFlightLoad {

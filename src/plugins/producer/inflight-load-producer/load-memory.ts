@@ -1,4 +1,4 @@
-import type { PeerAssignment } from '../../../core/contract.ts'
+import type { PeerHolding } from '../../../core/contract.ts'
 import { Endpoint } from '../../../core/endpoint.ts'
 import { loadJson, saveJson } from '../../saved-json.ts'
 
@@ -6,7 +6,7 @@ import { loadJson, saveJson } from '../../saved-json.ts'
 export interface LoadMemory {
   readonly seen: readonly (readonly [id: string, life: number])[]
   readonly requests: readonly RememberedRequest[]
-  readonly peers: readonly (readonly [replica: string, assignments: readonly PeerAssignment[]])[]
+  readonly peers: readonly (readonly [replica: string, assignments: readonly PeerHolding[]])[]
 }
 
 export interface RememberedRequest {

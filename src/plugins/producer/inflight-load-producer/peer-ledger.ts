@@ -1,5 +1,5 @@
 import type { InFlightLoad } from '../../../core/attribute.ts'
-import type { PeerAssignment, PeerLoadReport } from '../../../core/contract.ts'
+import type { PeerHolding, PeerLoadReport } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import { byCodeUnit } from '../../../core/order.ts'
 
@@ -13,7 +13,7 @@ interface Cell {
  * load for an endpoint that has not joined here yet waits for it.
  */
 export class PeerLedger {
-  private readonly held = new Map<string, Map<string, PeerAssignment>>()
+  private readonly held = new Map<string, Map<string, PeerHolding>>()
   private readonly cells = new Map<string, Cell>()
 
   take(report: PeerLoadReport): void {
@@ -25,11 +25,17 @@ export class PeerLedger {
     }
     for (const assignment of report.assigned) {
       this.drop(held, keyOf(assignment))
-      held.set(keyOf(assignment), assignment)
+      // A copy: what was told bears block keys, and with them the memory of a whole message.
+      held.set(keyOf(assignment), plain(assignment))
       this.count(assignment, 1)
     }
     for (const released of report.released) this.drop(held, keyOf(released))
     if (held.size === 0) this.held.delete(report.replica)
+  }
+
+  /** Puts back what was remembered. */
+  restore(replica: string, assignments: readonly PeerHolding[]): void {
+    this.take({ replica, opens: true, assigned: assignments.map((assignment) => ({ ...assignment, blocks: [] })), released: [] })
   }
 
   forget(replica: string): void {
@@ -47,20 +53,20 @@ export class PeerLedger {
   }
 
   /** All that is held, replicas and their assignments in a fixed order. */
-  remember(): readonly (readonly [replica: string, assignments: readonly PeerAssignment[]])[] {
+  remember(): readonly (readonly [replica: string, assignments: readonly PeerHolding[]])[] {
     return [...this.held]
       .sort(([a], [b]) => byCodeUnit(a, b))
-      .map(([replica, held]) => [replica, [...held].sort(([a], [b]) => byCodeUnit(a, b)).map(([, assignment]) => plain(assignment))] as const)
+      .map(([replica, held]) => [replica, [...held].sort(([a], [b]) => byCodeUnit(a, b)).map(([, assignment]) => assignment)] as const)
   }
 
-  private drop(held: Map<string, PeerAssignment>, key: string): void {
+  private drop(held: Map<string, PeerHolding>, key: string): void {
     const assignment = held.get(key)
     if (assignment === undefined) return
     held.delete(key)
     this.count(assignment, -1)
   }
 
-  private count(assignment: PeerAssignment, sign: 1 | -1): void {
+  private count(assignment: PeerHolding, sign: 1 | -1): void {
     const key = cellKey(assignment.endpoint, assignment.incarnation)
     let cell = this.cells.get(key)
     if (cell === undefined) {
@@ -73,11 +79,11 @@ export class PeerLedger {
   }
 }
 
-const keyOf = ({ request, attempt, profile }: Pick<PeerAssignment, 'request' | 'attempt' | 'profile'>): string => `${request}\n${attempt}\n${profile}`
+const keyOf = ({ request, attempt, profile }: Pick<PeerHolding, 'request' | 'attempt' | 'profile'>): string => `${request}\n${attempt}\n${profile}`
 
 const cellKey = (endpoint: string, incarnation: string): string => `${endpoint}\n${incarnation}`
 
 /** The fields that count, in a fixed order, so that equal states give equal bytes. */
-const plain = ({ request, attempt, profile, endpoint, incarnation, promptTokens, outputTokens }: PeerAssignment): PeerAssignment => ({
+const plain = ({ request, attempt, profile, endpoint, incarnation, promptTokens, outputTokens }: PeerHolding): PeerHolding => ({
   request, attempt, profile, endpoint, incarnation, promptTokens, outputTokens,
 })

@@ -82,7 +82,7 @@ describe('what is counted', () => {
 
 describe('peers', () => {
   const assignment = (target: Endpoint, key: number, incarnation = '') =>
-    ({ request: key, attempt: 1, profile: 'decode', endpoint: target.id, incarnation, promptTokens: 3, outputTokens: 2 }) as const
+    ({ request: key, attempt: 1, profile: 'decode', endpoint: target.id, incarnation, promptTokens: 3, outputTokens: 2, blocks: [] }) as const
 
   it('count in the attribute, and in no counter of this replica', () => {
     const desk = new Desk()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PREFIX_CACHE_MATCH_INFO, type PrefixCacheMatchInfo } from '../../../../../src/core/attribute.ts'
+import type { PeerAssignment, PeerLoadReport } from '../../../../../src/core/contract.ts'
 import type { Endpoint } from '../../../../../src/core/endpoint.ts'
 import type { Request } from '../../../../../src/core/request.ts'
 import { shape, untokenized } from '../../../../../src/core/shape.ts'
@@ -138,6 +139,50 @@ describe('approx-prefix-cache-producer', () => {
     expect(after.producer.save()).toEqual(saved)
     after.producer.produce(asking(after.producer, after.all, prompt(640), prompt(128, 9)), after.all)
     expect(after.all.map((one) => after.matchOf(one)?.matchBlocks)).toEqual([10, 12, 12])
+  })
+
+  describe('what peers sent', () => {
+    const told = (target: Endpoint, one: Request, more: Partial<PeerAssignment> = {}): PeerAssignment =>
+      ({ request: 1, attempt: 1, profile: 'decode', endpoint: target.id, incarnation: '', promptTokens: 0, outputTokens: 0, blocks: one.shape.prompts.flatMap(({ blocks }) => blocks), ...more })
+    const report = (...assigned: readonly PeerAssignment[]): PeerLoadReport => ({ replica: 'r2', opens: false, assigned, released: [] })
+
+    it('given the same prompts in the same order, then the index is as if this replica had sent them, to the byte', () => {
+      const [own, peer] = [given({ lruCapacityPerServer: 7 }), given({ lruCapacityPerServer: 7 })]
+      peer.desk.present = peer.all
+      for (const [first, at] of [[0, 0], [5, 1], [0, 1], [9, 0], [5, 0]] as const) {
+        const one = asking(own.producer, own.all, prompt(256, first), prompt(128, 100 + first))
+        send(own.producer, one, own.all, own.all[at] as Endpoint)
+        peer.producer.peerLoad(report(told(peer.all[at] as Endpoint, one)))
+      }
+      expect(peer.producer.save()).toEqual(own.producer.save())
+      peer.producer.peerGone('r2')
+      expect(peer.producer.save()).toEqual(own.producer.save())
+    })
+
+    it('given keys of another kind or block size, an endpoint that has not joined or another life of it, then nothing is learned', () => {
+      const { desk, producer, all, a } = given()
+      const one = asking(producer, all, prompt(256))
+      producer.peerLoad(report(told(a, one)))
+      desk.present = all
+      const [block] = one.shape.prompts[0]?.blocks ?? []
+      if (block === undefined) throw new Error('no keys')
+      producer.peerLoad(report(told(a, one, { endpoint: 'default/none' }), told(a, one, { blocks: [{ ...block, blockTokens: 32 }] }), told(a, one, { blocks: [{ ...block, kind: 'xxh64' }] })))
+      const living = endpoint('z', { slot: 9, incarnation: 'two' })
+      desk.present = [...all, living]
+      producer.peerLoad(report(told(living, one, { incarnation: 'one' })))
+      expect(producer.index.size).toBe(0)
+      producer.peerLoad(report(told(living, one, { incarnation: 'two' })))
+      expect(producer.index.size).toBe(4)
+    })
+
+    it('given more keys than are to be matched, and a broken last one, then the head is learned', () => {
+      const { desk, producer, all, a } = given({ maxPrefixTokensToMatch: 128 })
+      desk.present = all
+      producer.peerLoad(report(told(a, asking(producer, all), { blocks: [{ kind: 'approx', blockTokens: 64, keys: new Uint8Array(12) }] })))
+      expect(producer.index.size).toBe(1)
+      producer.peerLoad(report(told(a, asking(producer, all), { blocks: [{ kind: 'approx', blockTokens: 64, keys: Uint8Array.from({ length: 80 }, (_, at) => at) }] })))
+      expect(producer.index.size).toBe(3)
+    })
   })
 
   it('given a dispatch, when measured, then ratio, bytes and size are observed under its name and type', () => {

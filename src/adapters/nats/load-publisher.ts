@@ -1,0 +1,136 @@
+import { headers } from '@nats-io/nats-core'
+import { encodePeerLoadReported, toBytes } from '../../wire/index.ts'
+import type { LoadAssigned, LoadReleased } from '../../wire/index.ts'
+import { AcknowledgedPublisher } from './journal/acknowledged-publisher.ts'
+import { ensureLoadStream } from './load-stream.ts'
+import type { LoadStreamOptions } from './load-stream.ts'
+import { UnheardBlocks } from './unheard-blocks.ts'
+
+/** After so many messages the open set is told again. */
+const REOPEN_AFTER = 2048
+/** Assignments in one message: some 100 kB, block keys aside. */
+const ASSIGNED_MAX = 1000
+/** Bytes of block keys in one message, one request's more at most: well below a server's usual bound of 1 MB. */
+const BLOCK_BYTES_MAX = 256 * 1024
+const RETRY_MS = 250
+
+interface Change {
+  readonly assigned: readonly LoadAssigned[]
+  readonly released: readonly LoadReleased[]
+}
+
+/** Tells peers of this replica's load: an open set first and after every failure, then what changes, in sequence. */
+export class LoadPublisher {
+  private readonly options: LoadStreamOptions
+  private readonly publisher: AcknowledgedPublisher
+  private readonly open: () => readonly LoadAssigned[]
+  private readonly unheard = new UnheardBlocks()
+  private assigned: LoadAssigned[] = []
+  private released: LoadReleased[] = []
+  private sequence = 0
+  private sinceOpen = 0
+  private mustOpen = true
+  private scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined
+  private sending: Promise<void> = Promise.resolve()
+  private closed = false
+
+  /** `open` gives all that is held when it is asked. */
+  constructor(options: LoadStreamOptions, open: () => readonly LoadAssigned[]) {
+    this.options = options
+    this.open = open
+    this.publisher = new AcknowledgedPublisher(options.link)
+  }
+
+  /** Tells the open set. */
+  start(): void {
+    this.schedule()
+  }
+
+  /** Takes changes; what is taken in one turn of the event loop goes as one message. */
+  changed(assigned: readonly LoadAssigned[], released: readonly LoadReleased[]): void {
+    if (this.mustOpen && this.scheduled === undefined) this.schedule()
+    this.assigned.push(...assigned)
+    this.released.push(...released)
+    this.schedule()
+  }
+
+  down(): void {
+    this.publisher.abandon('the NATS server is away')
+  }
+
+  /** To be called after a reconnection: what was told meanwhile may be lost. */
+  reopen(): void {
+    this.mustOpen = true
+    this.schedule()
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    await this.sending
+    this.publisher.close()
+  }
+
+  private schedule(): void {
+    if (this.closed || this.scheduled !== undefined) return
+    this.scheduled = setImmediate(() => this.flush())
+  }
+
+  private flush(): void {
+    this.scheduled = undefined
+    this.sending = this.sending.then(() => this.send()).catch((error: unknown) => {
+      // The open set that follows says it all again.
+      this.mustOpen = true
+      if (this.closed) return
+      if (this.options.link.connected) this.options.failed(error)
+      this.scheduled ??= setTimeout(() => this.flush(), RETRY_MS)
+    })
+  }
+
+  private async send(): Promise<void> {
+    const opens = this.mustOpen || this.sinceOpen >= REOPEN_AFTER
+    const changed: Change = { assigned: this.assigned, released: this.released }
+    this.assigned = []
+    this.released = []
+    this.unheard.add(changed.assigned)
+    if (!opens && changed.assigned.length === 0 && changed.released.length === 0) return
+    if (opens) {
+      await ensureLoadStream(this.options)
+      this.mustOpen = false
+      this.sinceOpen = 0
+    }
+    const messages = this.messages(opens, opens ? this.unheard.addedTo(this.open()) : changed)
+    const subject = this.options.names.load(this.options.replica)
+    await this.publisher.publishAll(messages.map((data) => ({ subject, data, headers: headers() })), () => undefined)
+    this.unheard.clear()
+  }
+
+  /** What is released comes last: it may have been assigned just before. */
+  private messages(opens: boolean, { assigned, released }: Change): Uint8Array[] {
+    const parts = partsOf(assigned)
+    return parts.map((part, index) => this.message(opens && index === 0, part, index === parts.length - 1 ? released : []))
+  }
+
+  private message(opens: boolean, assigned: readonly LoadAssigned[], released: readonly LoadReleased[]): Uint8Array {
+    this.sequence += 1
+    this.sinceOpen += 1
+    const { replica, runId } = this.options
+    return toBytes(encodePeerLoadReported, { replica, runId, sequence: this.sequence, opens, assigned: [...assigned], released: [...released] })
+  }
+}
+
+/** Assignments in as many parts as there are messages, at least one. */
+const partsOf = (assigned: readonly LoadAssigned[]): readonly (readonly LoadAssigned[])[] => {
+  let part: LoadAssigned[] = []
+  let bytes = 0
+  const parts = [part]
+  for (const load of assigned) {
+    if (part.length >= ASSIGNED_MAX || bytes >= BLOCK_BYTES_MAX) {
+      part = []
+      bytes = 0
+      parts.push(part)
+    }
+    part.push(load)
+    for (const { keys } of load.blocks) bytes += keys.length
+  }
+  return parts
+}
