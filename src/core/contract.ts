@@ -149,7 +149,7 @@ export interface KvEvents extends Plugin {
   kvBlocksCleared(endpoint: Endpoint): void
 }
 
-/** Learns what peer replicas have in flight, and which blocks it put into their endpoints' caches. */
+/** Learns what peer replicas have in flight, and which blocks they put into their endpoints' caches. */
 export interface PeerLoads extends Plugin {
   peerLoad(report: PeerLoadReport): void
   peerGone(replica: string): void

@@ -5,6 +5,7 @@ import type { ScheduledRequest } from '../../../src/client/index.ts'
 import type { Serving } from '../../../src/app/serve.ts'
 import { run } from '../../story/server.ts'
 import { chatRequest, journalIn, NatsWorld, rowsOf } from './engine-on-nats.ts'
+import { prefixHits } from './prefix-hits.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 
 const WAIT = { timeout: 25_000, interval: 50 }
@@ -95,6 +96,15 @@ describe('several replicas on NATS', { timeout: 90_000 }, () => {
     await end(requests.slice(10))
     for (const each of [a, b]) await expect.poll(() => [liveOf(each), peersOf(each)], WAIT).toEqual([0, {}])
   }, 90_000)
+
+  it('given conversations that come to whichever replica is free, then their prompts are found in the caches nearly as often as by one replica', async () => {
+    const trace = { endpoints: 6, conversations: 30, turns: 5 }
+    const one = await prefixHits(1, trace)
+    const three = await prefixHits(3, trace)
+    expect(Math.min(...three.byReplica)).toBeGreaterThan(0)
+    expect(one.share).toBeGreaterThan(0.5)
+    expect(three.share / one.share).toBeGreaterThan(0.9)
+  }, 60_000)
 
   it('given a second engine with the same name, then it is refused while the first lives', async () => {
     await world.engine({ replica: 'a' })
