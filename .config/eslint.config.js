@@ -14,7 +14,6 @@ const namedExports = [
 ]
 
 const typescriptFiles = ['**/*.ts', '**/*.tsx']
-const checkedFolders = ['src', 'machines', 'schemas', 'test', 'deploy']
 
 export default defineConfig(
   { ignores: ['dist/', 'coverage/', '**/node_modules/'] },
@@ -40,17 +39,6 @@ export default defineConfig(
       '@typescript-eslint/ban-ts-comment': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
       'no-restricted-syntax': ['error', ...notErasable, ...namedExports],
-    },
-  },
-  {
-    files: checkedFolders.flatMap((folder) => [`${folder}/**/*.ts`, `${folder}/**/*.tsx`]),
-    languageOptions: { parserOptions: { projectService: true } },
-    rules: {
-      '@typescript-eslint/await-thenable': 'error',
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      '@typescript-eslint/require-array-sort-compare': ['error', { ignoreStringArrays: true }],
     },
   },
   {

@@ -13,7 +13,7 @@ const sourceAddress = /(['"])\.{1,2}\/[^'"\n]+\.ts\1/
 
 function compile(): void {
   rmSync(dist, { recursive: true, force: true })
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const tsc = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc')
   const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, '.config', 'tsconfig.build.json')], { stdio: ['ignore', 2, 2] })
   if (status !== 0) process.exit(1)
 }
