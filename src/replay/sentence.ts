@@ -1,17 +1,27 @@
-import type { ProfileReceipt, Receipt } from '../wire/decision.ts'
+import type { Decision, ProfileReceipt, Receipt } from '../wire/decision.ts'
 
 /** One plain sentence: where the request went and why. */
 export const sentence = (receipt: Receipt): string => {
   const { decision } = receipt
   if (decision === undefined) return 'No decision.'
-  if (decision.outcome !== 'routed') {
-    const why = decision.rejection
-    return `Not served: ${why?.message ?? 'no reason was recorded'} (${why?.status ?? 0}${why === undefined || why.reason === '' ? '' : `, ${why.reason}`}).`
-  }
+  if (decision.outcome !== 'routed') return refusal(decision)
   const stages = receipt.profiles.filter((profile) => (profile.decision?.picks.length ?? 0) > 0).map(stageClause)
   const declined = receipt.deciders.filter((decider) => !decider.runs).map((decider) => `${decider.plugin} said no${decider.reason === '' ? '' : ` (${decider.reason})`}`)
   return `${[...pairClauses(receipt), ...stages, ...declined].join('; ')}.`
 }
+
+/** As much of it as the decision alone tells, without its receipt. */
+export const sentenceOfDecision = (decision: Decision): string => {
+  if (decision.outcome !== 'routed') return refusal(decision)
+  const clauses = decision.profiles.flatMap(({ stage, picks: [pick], survivors, margin, runnerUp }) => {
+    if (pick === undefined) return []
+    return [`${stage} on ${pick.endpoint}: ${survivors === 1 ? 'the only one left' : `total ${number(pick.score)} of ${survivors}`}${runnerUp === '' ? '' : `, ${number(margin)} ahead of ${runnerUp}`}`]
+  })
+  return `${clauses.join('; ')}.`
+}
+
+const refusal = ({ rejection: why }: Decision): string =>
+  `Not served: ${why?.message ?? 'no reason was recorded'} (${why?.status ?? 0}${why === undefined || why.reason === '' ? '' : `, ${why.reason}`}).`
 
 /** Of endpoints picked together: the group, and how far it was ahead. */
 const pairClauses = ({ pairs }: Receipt): readonly string[] => {

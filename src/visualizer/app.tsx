@@ -9,7 +9,7 @@ import { KEYS } from './state/keys.ts'
 import { VIEWS } from './state/link.ts'
 import type { View } from './state/link.ts'
 import { addressInPage } from './state/page-address.ts'
-import { failure, goTo, helpShown, open, progress, story, theme, view } from './state/store.ts'
+import { decidedPosition, failure, goTo, helpShown, open, progress, story, theme, view } from './state/store.ts'
 import { countText } from './state/text.ts'
 import { TimeBar } from './time/time-bar.tsx'
 
@@ -49,9 +49,22 @@ const Header = (): JSX.Element => {
       <span class="quiet small nowrap">{info?.name}</span>
       <span class="chip">{countText(info?.lastPosition ?? 0)} records</span>
       {info?.live === true ? <span class="chip good">running</span> : null}
+      <Deciding />
       <button type="button" title="Light, dark or as the system has it (t)" onClick={() => { theme.value = theme.value === 'auto' ? 'light' : theme.value === 'light' ? 'dark' : 'auto' }}>{theme.value}</button>
       <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => { helpShown.value = true }}>?</button>
     </header>
+  )
+}
+
+/** How far the journal was decided again; nothing once it is. */
+const Deciding = (): JSX.Element | null => {
+  const info = story.value?.info
+  if (info === undefined || info.undecidable !== '' || decidedPosition.value >= info.lastPosition) return null
+  const share = (decidedPosition.value - info.firstPosition + 1) / Math.max(1, info.lastPosition - info.firstPosition + 1)
+  return (
+    <span class="deciding" role="progressbar" aria-label="Decided again" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)} title="The page shows what was recorded, and decides it again to show why">
+      <span class="quiet small nowrap">deciding again {Math.round(share * 100)} %</span><i style={{ width: `${share * 100}%` }} />
+    </span>
   )
 }
 
@@ -62,8 +75,9 @@ const Notices = (): JSX.Element => {
     <>
       {failure.value === '' ? null : <div class="notice" role="alert"><span class="grow">{failure.value}</span><button type="button" onClick={() => { failure.value = '' }}>Close</button></div>}
       {info === undefined || info.fault === '' ? null : <div class="notice" role="alert"><span class="grow">The journal is not whole: {info.fault}. What was read up to position {info.lastPosition} is shown.</span></div>}
+      {info === undefined || info.undecidable === '' ? null : <div class="notice calm" role="status"><span class="grow">{info.undecidable}</span></div>}
       {divergence === undefined ? null : <div class="notice" role="alert"><span class="grow">The replay came to another answer at {info?.divergences} records, first at position {divergence.position}. {info?.cause}</span><button type="button" onClick={() => goTo(divergence.position, 'records')}>Go there</button></div>}
-      {info !== undefined && info.firstPosition > info.oldestPosition ? <div class="notice" style={{ background: 'var(--raised)' }}><span class="grow">Shown from position {countText(info.firstPosition)} on.</span><button type="button" onClick={() => void openFrom(info.oldestPosition)}>From the beginning</button></div> : null}
+      {info !== undefined && info.firstPosition > info.oldestPosition ? <div class="notice calm"><span class="grow">Shown from position {countText(info.firstPosition)} on.</span><button type="button" onClick={() => void openFrom(info.oldestPosition)}>From the beginning</button></div> : null}
     </>
   )
 }
@@ -86,7 +100,7 @@ const Welcome = (): JSX.Element => (
     <h1>Signalbox</h1>
     {failure.value !== '' ? <p class="bad" role="alert">{failure.value}</p>
       : progress.value === undefined ? <p class="quiet">Drop an exported journal (.sbj) here.</p>
-        : <p class="quiet" role="status">Deciding it all again… {Math.round((progress.value.done / Math.max(1, progress.value.total)) * 100)} %</p>}
+        : <p class="quiet" role="status">Reading the journal… {Math.round((progress.value.done / Math.max(1, progress.value.total)) * 100)} %</p>}
     <p><label class="quiet small">or choose a file <input type="file" accept=".sbj" onChange={(event) => { const [file] = event.currentTarget.files ?? []; if (file !== undefined) void file.arrayBuffer().then((bytes) => open({ kind: 'file', name: file.name, bytes })) }} /></label></p>
   </main>
 )

@@ -1,6 +1,6 @@
 /** Numbers in a row that grows; for columns of millions of values without an object each. */
 export class Growing {
-  private values = new Float64Array(256)
+  private values: Float64Array<ArrayBuffer> = new Float64Array(256)
   length = 0
 
   /** Adds a value and gives its place. */
@@ -26,6 +26,11 @@ export class Growing {
   /** What was pushed so far: a view, valid until the next push. */
   view(): Float64Array {
     return this.values.subarray(0, this.length)
+  }
+
+  /** What was pushed so far, to keep or to give away. */
+  copy(): Float64Array<ArrayBuffer> {
+    return this.values.slice(0, this.length)
   }
 
   /** Place of the last of ascending values that is at most `value`; -1 when all are above. */

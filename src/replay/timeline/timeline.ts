@@ -9,6 +9,9 @@ export const STAGES = ['decode', 'encode', 'prefill'] as const
 /** What a record is remarkable for; several may hold. */
 export const MARKS = { routed: 1, rejected: 2, expired: 4, diverged: 8, retried: 16 } as const
 
+/** The label that says what an endpoint is for. */
+export const ROLE_LABEL = 'llm-d.ai/role'
+
 /** Every record, in order; positions are dense, so the place tells the position. */
 class RecordColumns {
   first = 1
@@ -106,6 +109,17 @@ export class Timeline {
   readonly lanes: Lane[] = []
   readonly transitions = new TransitionColumns()
   private readonly laneById = new Map<string, number>()
+
+  /** Positions `first` to `last` were lost: each has its place, and nothing is known of it. */
+  missing(first: number, last: number, atUs: number): void {
+    const { records } = this
+    for (let position = first; position <= last; position += 1) {
+      records.atUs.push(atUs)
+      records.kind.push(records.kinds.of('missing'))
+      records.request.push(0)
+      records.marks.push(0)
+    }
+  }
 
   /** Number of the endpoint's lane; a new one when it was not seen before. */
   lane(id: string, role: string = ''): number {

@@ -5,12 +5,14 @@ import { recordsOf } from '../../journal/record.ts'
 import type { RecordRun } from '../../journal/record.ts'
 import type { StateAt } from '../../journal/state-message.ts'
 import { SignalboxError } from '../../core/errors.ts'
+import type { EngineStarted } from '../../wire/input.ts'
 import type { Record as JournalRecord } from '../../wire/journal.ts'
 import { compareDecisions } from '../divergence.ts'
 import type { Divergence } from '../divergence.ts'
 import { encodeState, engineAt } from '../engine-at.ts'
 import type { FeedPart } from '../feed/feed.ts'
 import { Recorder } from '../timeline/recorder.ts'
+import { Sketch } from '../timeline/sketch.ts'
 import type { Timeline } from '../timeline/timeline.ts'
 
 /** Records between two keyframes: doing half of them again takes a few milliseconds. */
@@ -18,13 +20,22 @@ const KEYFRAME_EVERY = 1000
 /** Bytes of keyframes kept; above it every other one goes, so that a seek takes at most twice as long. */
 const KEYFRAME_BYTES_MAX = 256 * 1024 * 1024
 
-/** A journal through which one can travel: all of it done again once, and any position reached from the nearest keyframe. */
+/** What was taken and is to be decided again: records, or the state behind records that were lost. */
+type Due = { readonly kind: 'run'; readonly run: RecordRun } | { readonly kind: 'lost'; readonly state: StateAt }
+
+/**
+ * A journal through which one can travel. What it takes is told at once from the records alone; then all of it is decided
+ * again once, in as many steps as the caller likes, and any position is reached from the nearest keyframe.
+ */
 export class Travel {
   readonly start: StateAt
   /** What engines here are made with. */
   readonly plainOptions: EngineOptions
   private readonly recorder: Recorder = new Recorder()
-  private engine: Engine
+  private sketch: Sketch | undefined
+  private leader: Engine | undefined = undefined
+  private readonly due: Due[] = []
+  private taken: number
   private chain: Chain | undefined = undefined
   private readonly runs: RecordRun[] = []
   private keyframes: StateAt[]
@@ -41,17 +52,33 @@ export class Travel {
     this.start = start
     this.plainOptions = options
     this.keyframes = [start]
-    this.engine = engineAt({ ...options, watch: this.recorder.watch }, start)
-    this.recorder.begin(this.engine)
+    this.taken = start.position
+    this.sketch = new Sketch(start)
   }
 
   /** Position of the last record taken. */
   get last(): number {
-    return this.engine.position
+    return this.taken
   }
 
+  /** Position of the last record decided again. */
+  get decided(): number {
+    return this.leader?.position ?? this.start.position
+  }
+
+  /** What the engine showed while it decided again, as far as it came. */
   get timeline(): Timeline {
     return this.recorder.timeline
+  }
+
+  /** The story of all that was taken: from the records alone until all of it is decided again. */
+  get told(): Timeline {
+    return this.sketch?.timeline ?? this.recorder.timeline
+  }
+
+  /** How the engine that wrote the last record taken was started; undefined where the journal does not tell. */
+  get started(): EngineStarted | undefined {
+    return this.sketch?.started ?? this.leader?.view.started
   }
 
   /**
@@ -63,9 +90,27 @@ export class Travel {
     if (part.kind === 'batch') this.takeBatch(part.bytes)
   }
 
+  /**
+   * Decides again about so many of the records taken that were not yet; whether there are more.
+   * @throws SignalboxError where an engine cannot do it, such as config-unknown-plugin
+   */
+  decide(records: number): boolean {
+    let left = records
+    this.leader ??= this.begin()
+    for (let next = this.due[0]; next !== undefined; next = this.due[0]) {
+      if (left <= 0) return true
+      if (next.kind === 'lost') this.skip(next.state)
+      else left -= this.decideRun(next.run, left)
+      if (next.kind === 'lost' || Math.min(this.taken, next.run.firstPosition + next.run.count - 1) <= this.decided) this.due.shift()
+    }
+    this.sketch = undefined
+    return false
+  }
+
   /** An engine as it stood after the record at `position`. It is lent: the next seek may move it. */
   seek(position: number): Engine {
     const wanted = Math.max(this.start.position, Math.min(position, this.last))
+    while (this.decided < wanted) this.decide(wanted - this.decided)
     // The record itself is always done again, so that its receipts are there.
     const keyframe = this.keyframeBefore(wanted)
     const { cursor } = this
@@ -104,6 +149,8 @@ export class Travel {
       for (const record of recordsOf(run, 0, from)) {
         if (record.position > to) return
         yield record
+        // Not one more is read: it may be damaged.
+        if (record.position === to) return
       }
     }
   }
@@ -124,32 +171,61 @@ export class Travel {
     this.chain ??= new Chain(this.last)
     const base = this.chain.base(bytes)
     if (base.missing === undefined) return
-    this.engine = engineAt({ ...this.plainOptions, watch: this.recorder.watch }, base)
-    this.recorder.skip(this.engine)
-    this.keyframes.push({ position: base.position, atUs: base.atUs, state: base.state, stateHash: base.stateHash })
+    const state = { position: base.position, atUs: base.atUs, state: base.state, stateHash: base.stateHash }
+    this.sketch?.skip(state)
+    this.due.push({ kind: 'lost', state })
+    this.taken = base.position
   }
 
   private takeBatch(bytes: Uint8Array): void {
     this.chain ??= Chain.at(bytes, this.last + 1)
-    const batch = this.chain.batch(bytes)
-    this.runs.push(batch)
-    for (const record of recordsOf(batch, 0, this.last + 1)) this.step(record)
+    const run = this.chain.batch(bytes)
+    this.runs.push(run)
+    this.due.push({ kind: 'run', run })
+    for (const record of recordsOf(run, 0, this.last + 1)) {
+      this.sketch?.take(record)
+      this.taken = record.position
+    }
+  }
+
+  private begin(): Engine {
+    const engine = engineAt({ ...this.plainOptions, watch: this.recorder.watch }, this.start)
+    this.recorder.begin(engine)
+    return engine
+  }
+
+  private skip(state: StateAt): void {
+    this.leader = engineAt({ ...this.plainOptions, watch: this.recorder.watch }, state)
+    this.recorder.skip(this.leader)
+    this.keyframes.push(state)
+  }
+
+  private decideRun(run: RecordRun, most: number): number {
+    const until = Math.min(this.taken, this.decided + most)
+    const from = this.decided
+    // Not one more is read: it may be damaged.
+    for (const record of recordsOf(run, 0, from + 1)) {
+      this.step(record)
+      if (record.position >= until) break
+    }
+    return this.decided - from
   }
 
   private step(record: JournalRecord): void {
+    const engine = this.leader ?? this.begin()
     this.recorder.before(record.atUs)
-    const turn = this.engine.step(record.input ?? { input: undefined }, record.atUs)
+    const turn = engine.step(record.input ?? { input: undefined }, record.atUs)
     const divergence = compareDecisions(record.position, record.decisions, turn.record.decisions)
     if (divergence !== undefined) {
       this.divergences += 1
       this.divergence ??= divergence
     }
     this.recorder.after(turn, divergence !== undefined)
-    if (record.position - (this.keyframes.at(-1)?.position ?? 0) >= this.keyframeEvery) this.keep()
+    if (record.position - (this.keyframes.at(-1)?.position ?? 0) >= this.keyframeEvery) this.keep(engine)
   }
 
-  private keep(): void {
-    const keyframe = encodeState(this.engine)
+  private keep(engine: Engine): void {
+    const keyframe = encodeState(engine)
     this.keyframes.push(keyframe)
     this.keyframeBytes += keyframe.state.length
     if (this.keyframeBytes <= KEYFRAME_BYTES_MAX) return

@@ -227,7 +227,7 @@ const laneNames = (order: readonly number[], height: number, top: number, seen: 
     const data = story.value?.lanes[lane]
     if (data === undefined || height < 13) return []
     const values = look.value?.endpoints.find(({ id }) => id === data.id)?.values
-    const detail = values === undefined ? 'not there' : `${values['inFlightRequests']} in flight, ${values['waitingQueueSize']} waiting, KV ${Math.round(Number(values['kvCacheUsage']) * 100)} %`
+    const detail = values === undefined ? (look.value?.known === true ? 'not there' : '') : `${values['inFlightRequests']} in flight, ${values['waitingQueueSize']} waiting, KV ${Math.round(Number(values['kvCacheUsage']) * 100)} %`
     return [
       <div class="lane" key={data.id} style={{ top: `${(first + i) * height}px`, height: `${height}px` }} title={`${data.id}: ${detail}`}>
         {data.id.replace(/^default\//, '')}

@@ -16,9 +16,8 @@ const busy: Signal<boolean> = signal(false)
 /** What would have been decided under another configuration. */
 export const ForkView = (): JSX.Element => {
   useSignalEffect(() => {
-    const last = story.value?.info.lastPosition
-    if (last === undefined || configuration.peek() !== '') return
-    client.ask('configuration', last).then((text) => {
+    if (story.value === undefined || configuration.peek() !== '') return
+    client.ask('configuration').then((text) => {
       if (configuration.peek() === '') configuration.value = text
     }).catch((error: unknown) => {
       problem.value = String(error)

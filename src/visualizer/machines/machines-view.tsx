@@ -85,7 +85,7 @@ export const MachinesView = (): JSX.Element => {
 const Steps = ({ actor }: { actor: ActorLook | undefined }): JSX.Element => (
   <>
     <h3>Now</h3>
-    {actor === undefined || actor.active.length === 0 ? <p class="quiet">not there at this position</p> : <div class="row">{actor.active.map((state) => <span key={state} class="chip good">{state}</span>)}</div>}
+    {actor === undefined || actor.active.length === 0 ? <p class="quiet">{actor?.known === false ? 'not decided again' : 'not there at this position'}</p> : <div class="row">{actor.active.map((state) => <span key={state} class="chip good">{state}</span>)}</div>}
     {actor?.timers.map(({ name, inMs }) => <div key={name} class="small">timer <span class="mono">{name}</span> in <strong>{durationText(inMs * 1000)}</strong></div>)}
     {actor === undefined || actor.refusedBy.length === 0 ? null : <div class="small">guards that said no here: <span class="bad">{actor.refusedBy.join(', ')}</span></div>}
     <h3>Last transitions</h3>

@@ -11,7 +11,7 @@ import type { CandidateRow } from './candidates.ts'
 const ROWS_FIRST = 12
 
 /** Why a request went where it did: one sentence, then the whole table. */
-export const ReceiptView = ({ receipt, sentence, bare }: { receipt: Receipt; sentence: string; bare?: boolean }): JSX.Element => (
+export const ReceiptView = ({ receipt, sentence, bare, recordedOnly }: { receipt: Receipt; sentence: string; bare?: boolean; recordedOnly?: boolean }): JSX.Element => (
   <section class="stack" aria-label={`Receipt of attempt ${receipt.attempt}`}>
     <p class="sentence" style={{ margin: 0 }}>{sentence}</p>
     <div class="row small quiet">
@@ -23,7 +23,8 @@ export const ReceiptView = ({ receipt, sentence, bare }: { receipt: Receipt; sen
     {receipt.deciders.map((decider) => <div key={decider.plugin} class="small"><span class={decider.runs ? 'chip good' : 'chip'}>{decider.plugin}: {decider.runs ? 'yes' : 'no'}</span> {decider.reason}</div>)}
     {receipt.notes.map((note) => <div key={note} class="small warn">{note}</div>)}
     {receipt.profiles.map((profile) => <ProfileTable key={`${profile.profile}${profile.stage}`} profile={profile} />)}
-    {bare === true ? null : <Flips position={receipt.position} request={receipt.request} />}
+    {recordedOnly === true ? <p class="small quiet">As recorded; the table of candidates is there once this is decided again.</p> : null}
+    {bare === true || recordedOnly === true ? null : <Flips position={receipt.position} request={receipt.request} />}
   </section>
 )
 

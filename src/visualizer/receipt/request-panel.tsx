@@ -32,7 +32,7 @@ export const RequestPanel = (): JSX.Element | null => {
       {current === undefined ? <p class="quiet">Looking…</p> : (
         <>
           {current.decided.length === 0 ? <p class="quiet">Its decision is before what this page holds.</p> : null}
-          {current.decided.map(({ receipt, sentence }) => <ReceiptView key={receipt.position} receipt={receipt} sentence={sentence} />)}
+          {current.decided.map(({ receipt, sentence, recordedOnly }) => <ReceiptView key={receipt.position} receipt={receipt} sentence={sentence} recordedOnly={recordedOnly} />)}
           <h3>What happened</h3>
           <table>
             <thead><tr><th scope="col">position</th><th scope="col">time</th><th scope="col">record</th><th scope="col" /></tr></thead>

@@ -64,12 +64,19 @@ const markChip = (marks: number): JSX.Element | null => {
   return (marks & MARKS.routed) !== 0 ? <span class="chip good">routed</span> : null
 }
 
-const Detail = ({ look: { position, atUs, kind, input, decided, endpoints, requests, liveRequests, timers } }: { look: Look }): JSX.Element => (
+const Detail = ({ look: { known, position, atUs, kind, input, decided, endpoints, requests, liveRequests, timers } }: { look: Look }): JSX.Element => (
   <>
     <div class="row"><h2>{kindText(kind)}</h2><span class="quiet">position {position}, {timeText(atUs)} UTC</span></div>
     <Divergence position={position} />
-    {decided.map(({ receipt, sentence }) => <div class="card" key={receipt.request}><ReceiptView receipt={receipt} sentence={sentence} /></div>)}
+    {decided.map(({ receipt, sentence, recordedOnly }) => <div class="card" key={receipt.request}><ReceiptView receipt={receipt} sentence={sentence} recordedOnly={recordedOnly} /></div>)}
     {input === '' ? null : <details open={decided.length === 0} class="card"><summary>The input</summary><pre>{input}</pre></details>}
+    {known ? <EngineAfter endpoints={endpoints} requests={requests} liveRequests={liveRequests} timers={timers} /> : <p class="quiet">{story.value?.info.undecidable === '' ? 'The engine as it stood here is shown once this is decided again.' : 'The engine as it stood here is not known.'}</p>}
+    <Exports />
+  </>
+)
+
+const EngineAfter = ({ endpoints, requests, liveRequests, timers }: Pick<Look, 'endpoints' | 'requests' | 'liveRequests' | 'timers'>): JSX.Element => (
+  <>
     <EndpointTable rows={endpoints} />
     <div class="card stack">
       <h3>{countText(liveRequests)} live requests</h3>
@@ -90,7 +97,6 @@ const Detail = ({ look: { position, atUs, kind, input, decided, endpoints, reque
       )}
       <div class="small quiet">{timers.length} timers pending{timers[0] === undefined ? '' : `; next ${timers[0].owner} ${timers[0].name} in ${durationText(timers[0].inMs * 1000)}`}</div>
     </div>
-    <Exports />
   </>
 )
 

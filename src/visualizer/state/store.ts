@@ -29,6 +29,8 @@ export const client: Client = new Client((done, total) => {
   progress.value = { done, total }
 })
 
+/** Position up to which the worker has decided again. */
+export const decidedPosition: Signal<number> = signal(0)
 export const lastPosition: ReadonlySignal<number> = computed(() => story.value?.info.lastPosition ?? 0)
 export const firstPosition: ReadonlySignal<number> = computed(() => story.value?.info.firstPosition ?? 1)
 
@@ -45,15 +47,32 @@ export const open = async (source: Source): Promise<void> => {
     const opened = await client.ask('open', source)
     batch(() => {
       story.value = opened
-      if (opened.info.divergence !== undefined && place.at === undefined) goTo(opened.info.divergence.position, 'records')
-      else if (following.value || at.value === 0) at.value = opened.info.lastPosition
+      decidedPosition.value = opened.info.decidedPosition
+      if (following.value || at.value === 0) at.value = opened.info.lastPosition
       else at.value = Math.min(Math.max(at.value, opened.info.firstPosition), opened.info.lastPosition)
     })
+    await advance()
     if (opened.info.live) void tail()
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error)
   } finally {
     progress.value = undefined
+  }
+}
+
+/** Lets the worker decide all of the journal again; meanwhile the page shows what was recorded. */
+const advance = async (): Promise<void> => {
+  for (;;) {
+    const { position, more, story: whole } = await client.ask('advance')
+    decidedPosition.value = position
+    if (more) continue
+    if (whole === undefined) return
+    const { divergence, lastPosition: last } = whole.info
+    batch(() => {
+      story.value = whole
+      if (divergence !== undefined && place.at === undefined && (following.value || at.value === last)) goTo(divergence.position, 'records')
+    })
+    return
   }
 }
 
@@ -71,6 +90,7 @@ const tail = async (): Promise<void> => {
       if (newer === undefined) continue
       batch(() => {
         story.value = newer
+        decidedPosition.value = newer.info.decidedPosition
         if (following.value) at.value = newer.info.lastPosition
       })
     } catch (error) {
@@ -134,7 +154,7 @@ export const goToSlow = (direction: 1 | -1): void => {
 }
 
 let looking = false
-let wanted = 0
+let wanted: number | undefined = undefined
 
 /** Asks for the engine at the cursor; while an answer is awaited only the newest wish is kept. */
 const lookAt = async (position: number): Promise<void> => {
@@ -142,8 +162,9 @@ const lookAt = async (position: number): Promise<void> => {
   if (looking) return
   looking = true
   try {
-    for (let asked = -1; asked !== wanted;) {
-      asked = wanted
+    while (wanted !== undefined) {
+      const asked: number = wanted
+      wanted = undefined
       look.value = await client.ask('look', asked)
     }
   } catch (error) {
@@ -153,7 +174,11 @@ const lookAt = async (position: number): Promise<void> => {
   }
 }
 
+/** Whether the engine at the cursor can be asked about now: asked again once it can. */
+const decidedThere: ReadonlySignal<boolean> = computed(() => at.value <= decidedPosition.value)
+
 effect(() => {
+  void decidedThere.value
   if (story.value !== undefined && at.value > 0) void lookAt(at.value)
 })
 

@@ -18,6 +18,7 @@ export const actorLook = (travel: Travel, machine: 'request' | 'endpoint', actor
   const timer = (request ?? endpoint)?.timer
   const steps = stepsOf(travel, machine === 'request' ? 0 : 1, key, position)
   return {
+    known: true,
     label: machine === 'request' ? (request?.id ?? `request ${key}`) : String(actor),
     active: state === '' ? [] : state.split('|'),
     steps: steps.rows,
@@ -27,6 +28,11 @@ export const actorLook = (travel: Travel, machine: 'request' | 'endpoint', actor
     heat: steps.heat,
   }
 }
+
+/** What is said of an actor where the engine is not known. */
+export const unknownActor = (machine: 'request' | 'endpoint', actor: number | string): ActorLook => ({
+  known: false, label: machine === 'request' ? `request ${actor}` : String(actor), active: [], steps: [], taken: [], refusedBy: [], timers: [], heat: {},
+})
 
 /** A request that is over is in its final state for ever. */
 const lastState = (travel: Travel, machine: number, actor: number, until: number): string => {

@@ -3,7 +3,7 @@ import { sentence } from '../../replay/sentence.ts'
 import { ENDPOINT_FIELDS, readProbe } from '../../replay/travel/probe.ts'
 import type { Travel } from '../../replay/travel/travel.ts'
 import type { Input } from '../../wire/input.ts'
-import type { EndpointRow, Look, RequestRow } from './messages.ts'
+import type { Decided, EndpointRow, Look, RequestRow } from './messages.ts'
 
 /** Live requests listed; all are counted. */
 const REQUESTS_LISTED_MAX = 200
@@ -16,17 +16,24 @@ export const engineLook = (travel: Travel, position: number): Look => {
   const at = engine.position
   const record = at > travel.start.position ? travel.record(at) : undefined
   return {
+    known: true,
     position: at,
     atUs: engine.at,
     kind: record?.input?.input?.kind ?? 'start',
     input: inputText(record?.input, false),
-    decided: engine.receipts(at).map((receipt) => ({ receipt, sentence: sentence(receipt) })),
+    decided: receiptsOf(engine, at),
     endpoints: engine.view.fleet.actors().map(({ endpoint }) => endpointRow(engine, endpoint.id)),
     requests: requestRows(engine),
     liveRequests: engine.view.requests.size,
     timers: engine.view.timers.all().slice(0, REQUESTS_LISTED_MAX).map(({ owner, key, name, deadline }) => ({ owner, key, name, inMs: (deadline - engine.at) / 1000 })),
   }
 }
+
+/** Decisions of a record, with their receipts. */
+export const decidedAt = (travel: Travel, position: number): Decided[] => receiptsOf(travel.seek(position), position)
+
+const receiptsOf = (engine: Engine, position: number): Decided[] =>
+  engine.receipts(position).map((receipt) => ({ receipt, sentence: sentence(receipt), recordedOnly: false }))
 
 const endpointRow = (engine: Engine, id: string): EndpointRow => ({
   id,

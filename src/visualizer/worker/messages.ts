@@ -16,6 +16,10 @@ export interface JournalInfo {
   readonly live: boolean
   readonly firstPosition: number
   readonly lastPosition: number
+  /** Position up to which all was decided again. */
+  readonly decidedPosition: number
+  /** Why nothing can be decided again, in words; empty where it can. */
+  readonly undecidable: string
   /** Position of the journal's first record; more than this page holds may be there. */
   readonly oldestPosition: number
   readonly version: string
@@ -105,14 +109,24 @@ export interface RequestRow {
   readonly timer: { readonly name: string; readonly inMs: number } | undefined
 }
 
+/** A decision with its receipt. */
+export interface Decided {
+  readonly receipt: Receipt
+  readonly sentence: string
+  /** Only what the journal says of it: it was not decided again. */
+  readonly recordedOnly: boolean
+}
+
 /** The engine at a position. */
 export interface Look {
+  /** Whether the engine after the record is known; without it only the record is told. */
+  readonly known: boolean
   readonly position: number
   readonly atUs: number
   readonly kind: string
   /** The record's input, as text to show. */
   readonly input: string
-  readonly decided: readonly { readonly receipt: Receipt; readonly sentence: string }[]
+  readonly decided: readonly Decided[]
   readonly endpoints: readonly EndpointRow[]
   readonly requests: readonly RequestRow[]
   readonly liveRequests: number
@@ -128,6 +142,8 @@ export interface StepRow {
 
 /** One actor of a machine at a position. */
 export interface ActorLook {
+  /** Whether the engine there is known. */
+  readonly known: boolean
   readonly label: string
   /** Paths of the innermost active states; empty when it is not there. */
   readonly active: readonly string[]
@@ -145,7 +161,7 @@ export interface RequestStory {
   readonly key: number
   readonly id: string
   readonly records: readonly { readonly position: number; readonly atUs: number; readonly kind: string; readonly detail: string }[]
-  readonly decided: readonly { readonly receipt: Receipt; readonly sentence: string }[]
+  readonly decided: readonly Decided[]
 }
 
 export interface ForkResult {
@@ -153,9 +169,19 @@ export interface ForkResult {
   readonly changes: readonly ForkedDecision[]
 }
 
+/** How far a journal was decided again. */
+export interface Advance {
+  readonly position: number
+  readonly more: boolean
+  /** The story as the engine tells it, once there is no more. */
+  readonly story: Story | undefined
+}
+
 /** What the worker can be asked. */
 export interface Questions {
+  /** What the records say; to be followed by `advance` until there is no more. */
   open(source: Source): Story
+  advance(): Advance
   /** Pulls what the journal got since; the story again when there was something. */
   pull(): Story | undefined
   look(position: number): Look
@@ -163,7 +189,7 @@ export interface Questions {
   story(request: number): RequestStory
   lastWrite(probe: Probe, position: number): number | undefined
   flips(position: number, request: number): readonly Flip[]
-  configuration(position: number): string
+  configuration(): string
   fork(yaml: string): ForkResult
   slice(from: number, to: number): Uint8Array
   sliceTest(from: number, to: number): string

@@ -1,5 +1,4 @@
 import { loadConfiguration } from '../../config/load.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { KNOWN_TYPES, pluginTypes } from '../../plugins/index.ts'
 import { engineOptions } from '../../replay/engine-options.ts'
 import { inspectionEvents } from '../../replay/exports/inspection.ts'
@@ -10,21 +9,23 @@ import type { Flip } from '../../replay/flip/flip.ts'
 import { fork } from '../../replay/fork/fork.ts'
 import type { ForkedDecision } from '../../replay/fork/fork.ts'
 import { likelyCause } from '../../replay/likely-cause.ts'
-import { sentence } from '../../replay/sentence.ts'
 import { MARKS } from '../../replay/timeline/timeline.ts'
 import { lastWrite } from '../../replay/travel/probe.ts'
 import type { Probe } from '../../replay/travel/probe.ts'
 import { Travel } from '../../replay/travel/travel.ts'
-import type { EngineStarted } from '../../wire/input.ts'
-import { actorLook } from './actor-look.ts'
-import { engineLook, inputText } from './engine-look.ts'
-import type { ActorLook, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
+import { actorLook, unknownActor } from './actor-look.ts'
+import { decidedAt, engineLook, inputText } from './engine-look.ts'
+import type { ActorLook, Advance, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
+import { recordedAt, recordedLook, undecidableText } from './recorded.ts'
 import { openSource } from './source.ts'
 import type { JournalSource } from './source.ts'
 import { storyOf } from './story.ts'
 
 /** Receipts are looked at one record at a time. */
 const RECEIPT_BYTES = 4 * 1024 * 1024
+/** How long one `advance` takes, so that other questions are answered soon; and the records between two looks at the clock. */
+const ADVANCE_MS = 40
+const ADVANCE_RECORDS = 64
 /** Changed decisions shown with their receipts; all are counted. */
 const CHANGES_SHOWN_MAX = 500
 
@@ -34,63 +35,77 @@ export class Session {
   private source: JournalSource | undefined = undefined
   private loaded: Travel | undefined = undefined
   private fault = ''
+  /** Why nothing can be decided again, in words; then only what was recorded is told. */
+  private undecidable = ''
 
   constructor(progress: (done: number, total: number) => void) {
     this.progress = progress
   }
 
+  /** Reads a journal and tells what its records say; `advance` then decides it all again. */
   async open(source: Source): Promise<Story> {
     this.source = await openSource(source)
     this.fault = ''
+    this.undecidable = ''
     this.loaded = new Travel(engineOptions([], { receiptBytes: RECEIPT_BYTES }), await this.source.start())
     await this.read()
     return this.story()
   }
 
+  /** Decides some more again; with the story where that was the last of it. */
+  advance(): Advance {
+    const { travel } = this
+    const end = performance.now() + ADVANCE_MS
+    let more = this.undecidable === ''
+    while (more && performance.now() < end) more = this.decide(ADVANCE_RECORDS)
+    return { position: travel.decided, more, story: more ? undefined : this.story() }
+  }
+
   async pull(): Promise<Story | undefined> {
     const before = this.travel.last
     await this.read()
-    return this.travel.last === before ? undefined : this.story()
+    if (this.travel.last === before) return undefined
+    this.decide(Infinity)
+    return this.story()
   }
 
   look(position: number): Look {
-    return engineLook(this.travel, position)
+    return this.known(position) ? engineLook(this.travel, position) : recordedLook(this.travel, position)
   }
 
   actor(machine: 'request' | 'endpoint', actor: number | string, position: number): ActorLook {
-    return actorLook(this.travel, machine, actor, position)
+    return this.known(position) ? actorLook(this.travel, machine, actor, position) : unknownActor(machine, actor)
   }
 
   requestStory(request: number): RequestStory {
-    const { records } = this.travel.timeline
+    const { travel } = this
+    const { records } = travel.told
     const positions: number[] = []
     for (let i = 0; i < records.request.length; i += 1) if (records.request.at(i) === request) positions.push(records.first + i)
     const decided = positions
       .filter((position) => (records.marks.at(position - records.first) & (MARKS.routed | MARKS.rejected)) !== 0)
-      .flatMap((position) => this.travel.seek(position).receipts(position).filter((receipt) => receipt.request === request))
+      .flatMap((position) => (this.known(position) ? decidedAt(travel, position) : recordedAt(travel, position)))
+      .filter(({ receipt }) => receipt.request === request)
     const told = positions.map((position) => {
-      const record = this.travel.record(position)
+      const record = travel.record(position)
       return { position, atUs: record.atUs, kind: record.input?.input?.kind ?? 'unknown', detail: inputText(record.input, true) }
     })
-    const arrival = positions[0] === request ? this.travel.record(request).input?.input : undefined
-    return {
-      key: request, records: told, decided: decided.map((receipt) => ({ receipt, sentence: sentence(receipt) })),
-      id: arrival?.kind === 'requestReceived' ? arrival.value.requestId : (decided[0]?.requestId ?? ''),
-    }
+    const arrival = positions[0] === request ? travel.record(request).input?.input : undefined
+    return { key: request, records: told, decided, id: arrival?.kind === 'requestReceived' ? arrival.value.requestId : (decided[0]?.receipt.requestId ?? '') }
   }
 
   lastWrite(probe: Probe, position: number): number | undefined {
-    return lastWrite(this.travel, probe, position)
+    return lastWrite(this.whole, probe, position)
   }
 
   flips(position: number, request: number): readonly Flip[] {
-    const before = this.travel.stateAt(position - 1)
+    const before = this.whole.stateAt(position - 1)
     return flips(this.travel.plainOptions, before, this.travel.record(position), request)
   }
 
-  /** The completed configuration in force at a position, as text. */
-  configuration(position: number): string {
-    const started = this.travel.seek(position).view.started?.configuration
+  /** The completed configuration in force at the end, as text. */
+  configuration(): string {
+    const started = this.travel.started?.configuration
     return started === undefined ? '' : JSON.stringify(JSON.parse(started), null, 2)
   }
 
@@ -99,18 +114,18 @@ export class Session {
       ? JSON.parse(yaml)
       : loadConfiguration({ texts: [{ file: 'fork.yaml', text: yaml }], pluginTypes, knownTypes: KNOWN_TYPES, allowExperimental: true }).completed
     const changes: ForkedDecision[] = []
-    const { travel } = this
-    const run = fork(travel.plainOptions, travel.start, travel.records(travel.start.position + 1, travel.last), completed)
+    const { whole } = this
+    const run = fork(whole.plainOptions, whole.start, whole.records(whole.start.position + 1, whole.last), completed)
     for (;;) {
       const step = run.next()
       if (step.done === true) return { summary: step.value, changes }
-      if (typeof step.value === 'number') this.progress(step.value, travel.last)
+      if (typeof step.value === 'number') this.progress(step.value, whole.last)
       else if (changes.length < CHANGES_SHOWN_MAX) changes.push(step.value)
     }
   }
 
   slice(from: number, to: number): Uint8Array {
-    return sliceFile(this.travel.stateAt(from - 1), this.travel.records(from, to))
+    return sliceFile(this.whole.stateAt(from - 1), this.travel.records(from, to))
   }
 
   sliceTest(from: number, to: number): string {
@@ -118,12 +133,35 @@ export class Session {
   }
 
   inspection(from: number, to: number): string {
-    return inspectionEvents(this.travel.timeline, from, to).map((event) => JSON.stringify(event)).join('\n')
+    this.decide(Infinity)
+    return inspectionEvents(this.whole.timeline, from, to).map((event) => JSON.stringify(event)).join('\n')
   }
 
   private get travel(): Travel {
     if (this.loaded === undefined) throw new Error('no journal is open')
     return this.loaded
+  }
+
+  /** The journal, for what only an engine can tell. */
+  private get whole(): Travel {
+    if (this.undecidable !== '') throw new Error(this.undecidable)
+    return this.travel
+  }
+
+  /** Whether the engine after a record is known already. */
+  private known(position: number): boolean {
+    return this.undecidable === '' && position <= this.travel.decided
+  }
+
+  /** Decides again about so many records more; whether there are yet more that can be. */
+  private decide(records: number): boolean {
+    if (this.undecidable !== '') return false
+    try {
+      return this.travel.decide(records)
+    } catch (error) {
+      this.undecidable = undecidableText(error, this.travel)
+      return false
+    }
   }
 
   /** Takes all that the source has. What cannot be read ends it, and what was read stays. */
@@ -143,21 +181,20 @@ export class Session {
   }
 
   private story(): Story {
-    return storyOf(this.travel.timeline, this.info())
+    return storyOf(this.travel.told, this.info())
   }
 
   private info(): JournalInfo {
     const { travel, source } = this
-    const started = startedOf(travel.seek(travel.last))
+    const { divergence } = travel
+    const started = travel.started
     const code = { version: source?.version ?? '', types: new Set([...pluginTypes].map(({ type }) => type)) }
     return {
       name: source?.name ?? '', live: source?.live ?? false,
-      firstPosition: travel.start.position + 1, lastPosition: travel.last, oldestPosition: source?.oldestPosition ?? 1,
+      firstPosition: travel.start.position + 1, lastPosition: travel.last, oldestPosition: source?.oldestPosition ?? 1, decidedPosition: travel.decided,
       version: code.version, writtenBy: started?.version ?? '', runId: started?.runId ?? '', pool: started?.pool ?? '',
-      fault: this.fault, divergence: travel.divergence, divergences: travel.divergences,
-      cause: travel.divergence === undefined ? '' : likelyCause(travel.divergence, started, code),
+      fault: this.fault, undecidable: this.undecidable, divergence, divergences: travel.divergences,
+      cause: divergence === undefined ? '' : likelyCause(divergence, started, code),
     }
   }
 }
-
-const startedOf = (engine: Engine): EngineStarted | undefined => engine.view.started

@@ -6,21 +6,25 @@ export const storyOf = ({ bars, lanes, records, requests }: Timeline, info: Jour
   info,
   lanes: lanes.map(laneData),
   bars: {
-    lane: bars.lane.view(), stage: bars.stage.view(), request: bars.request.view(), attempt: bars.attempt.view(), from: bars.from.view(),
-    sent: bars.sent.view(), firstByte: bars.firstByte.view(), to: bars.to.view(), outcome: bars.outcome.view(),
+    lane: bars.lane.copy(), stage: bars.stage.copy(), request: bars.request.copy(), attempt: bars.attempt.copy(), from: bars.from.copy(),
+    sent: bars.sent.copy(), firstByte: bars.firstByte.copy(), to: bars.to.copy(), outcome: bars.outcome.copy(),
   },
   requests: {
-    key: requests.key.view(), receivedAt: requests.receivedAt.view(), decidedAt: requests.decidedAt.view(), sentAt: requests.sentAt.view(),
-    firstByteAt: requests.firstByteAt.view(), endedAt: requests.endedAt.view(), outcome: requests.outcome.view(), model: requests.model.view(),
-    decisionType: requests.decisionType.view(), lane: requests.lane.view(), attempts: requests.attempts.view(),
-    promptTokens: requests.promptTokens.view(), outputTokens: requests.outputTokens.view(),
+    key: requests.key.copy(), receivedAt: requests.receivedAt.copy(), decidedAt: requests.decidedAt.copy(), sentAt: requests.sentAt.copy(),
+    firstByteAt: requests.firstByteAt.copy(), endedAt: requests.endedAt.copy(), outcome: requests.outcome.copy(), model: requests.model.copy(),
+    decisionType: requests.decisionType.copy(), lane: requests.lane.copy(), attempts: requests.attempts.copy(),
+    promptTokens: requests.promptTokens.copy(), outputTokens: requests.outputTokens.copy(),
     ids: requests.ids, models: requests.models.list, decisionTypes: requests.decisionTypes.list,
   },
-  records: { first: records.first, atUs: records.atUs.view(), kind: records.kind.view(), request: records.request.view(), marks: records.marks.view(), kinds: records.kinds.list },
+  records: { first: records.first, atUs: records.atUs.copy(), kind: records.kind.copy(), request: records.request.copy(), marks: records.marks.copy(), kinds: records.kinds.list },
 })
 
 const laneData = (lane: Lane): LaneData => ({
   id: lane.id, role: lane.role, spells: lane.spells,
-  reportedAt: lane.reportedAt.view(), waiting: lane.waiting.view(), running: lane.running.view(), kvCache: lane.kvCache.view(),
-  loadAt: lane.loadAt.view(), requests: lane.requests.view(), tokens: lane.tokens.view(),
+  reportedAt: lane.reportedAt.copy(), waiting: lane.waiting.copy(), running: lane.running.copy(), kvCache: lane.kvCache.copy(),
+  loadAt: lane.loadAt.copy(), requests: lane.requests.copy(), tokens: lane.tokens.copy(),
 })
+
+/** The buffers of a story's columns: they are given away, not copied once more. */
+export const buffersOf = ({ lanes, bars, requests, records }: Story): ArrayBuffer[] =>
+  [...lanes, bars, requests, records].flatMap((columns) => Object.values(columns).flatMap((column: unknown) => (column instanceof Float64Array ? [column.buffer as ArrayBuffer] : [])))

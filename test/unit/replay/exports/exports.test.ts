@@ -14,6 +14,7 @@ import { journalOf } from '../../../story/journal.ts'
 const journal = journalOf(mixed().records)
 const travel = new Travel(engineOptions(), openStart(feedStart(journal, 0)))
 for (const part of feedAfter(journal, 0, Infinity)) travel.take(part)
+travel.decide(Infinity)
 
 const slice = (from: number, to: number): Uint8Array => sliceFile(travel.stateAt(from - 1), travel.records(from, to))
 

@@ -13,6 +13,7 @@ const timelineOf = (world: World): Timeline => {
   const journal = journalOf(world.records)
   const travel = new Travel(engineOptions(), openStart(feedStart(journal, 0)))
   for (const part of feedAfter(journal, 0, Infinity)) travel.take(part)
+  travel.decide(Infinity)
   return travel.timeline
 }
 

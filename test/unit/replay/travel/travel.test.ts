@@ -16,8 +16,10 @@ const travelOn = (reader: JournalReader, position: number, bytes = 2000): Travel
   const travel = new Travel(engineOptions(), openStart(feedStart(reader, position)))
   for (;;) {
     const parts = unframed(framed(feedAfter(reader, travel.last, bytes)))
-    if (parts.length === 0) return travel
     for (const part of parts) travel.take(part)
+    if (parts.length > 0) continue
+    travel.decide(Infinity)
+    return travel
   }
 }
 
@@ -63,6 +65,7 @@ describe('travel', () => {
     const changed = world.records.map((record) => (record.decisions.length === 0 ? record : { ...record, decisions: record.decisions.map((decision) => ({ ...decision, decisionType: 'changed' })) }))
     const travel = new Travel(engineOptions(), whole.start)
     for (const part of feedAfter(journalOf(changed), 0, Infinity)) travel.take(part)
+    travel.decide(Infinity)
     expect(travel.last).toBe(world.records.length)
     expect(travel.divergence?.field).toBe('decisions.0.decisionType')
     expect(travel.divergences).toBeGreaterThan(100)
