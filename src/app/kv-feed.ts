@@ -11,11 +11,15 @@ import type { Input } from '../wire/input.ts'
 /** Labels that name an endpoint's ports of KV events and of their replay, in place of those that the configuration has for all. */
 const KV_PORT_LABEL = 'signalbox/kv-events-port'
 const KV_REPLAY_PORT_LABEL = 'signalbox/kv-replay-port'
+/** A label of endpoints whose agents tell of their caches, so that nobody asks the engines themselves; its value is `nats`. */
+export const KV_SOURCE_LABEL = 'signalbox/kv-events'
 
 export interface KvFeedOptions {
   readonly actor: EngineActor
   readonly plugins: readonly Plugin[]
   readonly secret: Uint8Array | undefined
+  /** Whether what agents tell on NATS is heard. */
+  readonly hearsAgents: boolean
   fault(endpoint: string, fault: KvFault, count: number): void
 }
 
@@ -28,8 +32,8 @@ interface Followed {
 /** Brings the KV events of the fleet's engines into the engine, as the precise prefix producer is configured; the first one, where there are several. */
 export class KvFeed {
   private readonly options: KvFeedOptions
-  private readonly producer: PrecisePrefixCacheProducer
-  private readonly naming: BlockNaming
+  readonly producer: PrecisePrefixCacheProducer
+  readonly naming: BlockNaming
   private readonly followed = new Map<string, Followed>()
   private listener: KvListener | undefined
   private readonly closings = new Set<Promise<void>>()
@@ -59,7 +63,7 @@ export class KvFeed {
         fault: (fault, count) => options.fault('', fault, count),
       })
     }
-    if (feed.listener !== undefined) for (const endpoint of options.actor.engine.view.fleet.present()) feed.clear(endpoint)
+    if (feed.listener !== undefined) for (const endpoint of feed.present()) feed.clear(endpoint)
     feed.follow()
     return feed
   }
@@ -72,7 +76,7 @@ export class KvFeed {
   /** Follows whoever is in the fleet now, and nobody else. To be called when it changed. */
   follow(): void {
     const { zmqEndpoint, discoverPods } = this.producer.parameters.events
-    const present = new Map(this.options.actor.engine.view.fleet.present().map((endpoint) => [endpoint.id, endpoint]))
+    const present = new Map(this.present().map((endpoint) => [endpoint.id, endpoint]))
     for (const [id, { life, address }] of this.followed) {
       const endpoint = present.get(id)
       if (endpoint === undefined || endpoint.life !== life || this.addressOf(endpoint) !== address) this.leave(id)
@@ -85,6 +89,12 @@ export class KvFeed {
     for (const id of [...this.followed.keys()]) this.leave(id)
     await this.listener?.close()
     await Promise.all(this.closings)
+  }
+
+  /** Endpoints whose engines tell of their caches themselves. */
+  private present(): readonly Endpoint[] {
+    const present = this.options.actor.engine.view.fleet.present()
+    return this.options.hearsAgents ? present.filter((endpoint) => !isToldByAgent(endpoint)) : present
   }
 
   private join(endpoint: Endpoint): void {
@@ -132,7 +142,7 @@ export class KvFeed {
 
   /** The endpoint of a topic: "address:port", or its id. */
   private named(pod: string): Endpoint | undefined {
-    return this.options.actor.engine.view.fleet.present().find(({ id, hostPort }) => hostPort === pod || id === pod)
+    return this.present().find(({ id, hostPort }) => hostPort === pod || id === pod)
   }
 
   private submit(endpoint: string, incarnation: string, change: BlockChange): void {
@@ -140,19 +150,8 @@ export class KvFeed {
   }
 }
 
-/** Endpoints and kinds that are remembered. */
-const TOLD_MAX = 4096
-
-/** Passes on the first fault of each kind of each endpoint: a feed that is wrong is wrong a thousand times a second. */
-export const oncePerKind = (tell: KvFeedOptions['fault']): KvFeedOptions['fault'] => {
-  const told = new Set<string>()
-  return (endpoint, fault, count) => {
-    const kind = `${fault} ${endpoint}`
-    if (told.has(kind) || told.size >= TOLD_MAX) return
-    told.add(kind)
-    tell(endpoint, fault, count)
-  }
-}
+/** Whether an agent tells on NATS what the endpoint's engine has in its cache. */
+export const isToldByAgent = ({ labels }: Pick<Endpoint, 'labels'>): boolean => labels.get(KV_SOURCE_LABEL) === 'nats'
 
 /** How a producer wants blocks to be named. */
 const namingOf = ({ parameters: { hash, blockTokens, seed } }: PrecisePrefixCacheProducer, secret: Uint8Array | undefined): BlockNaming => ({

@@ -15,13 +15,13 @@ import type { Warning } from '../config/problems.ts'
 import type { SignalboxSettings } from '../config/signalbox/settings.ts'
 import type { CompletedConfiguration } from '../core/configuration.ts'
 import type { PluginType } from '../core/contract.ts'
-import { SignalboxError } from '../core/errors.ts'
-import { SECRET_BYTES_MIN } from '../core/shape.ts'
 import { discoveryOf } from './discovery.ts'
 import type { Discovery } from './discovery.ts'
 import { EngineHost } from './host.ts'
-import { KvFeed, oncePerKind } from './kv-feed.ts'
+import { KvFaults } from './kv-faults.ts'
+import { KvFeed } from './kv-feed.ts'
 import { Broker } from './nats/broker.ts'
+import { secretOf } from './pool-secret.ts'
 import { Prefills } from './prefills.ts'
 import { parsersOf, preparation, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
@@ -29,7 +29,7 @@ import { Scraping } from './scraping.ts'
 import { TokenCounting } from './token-counting.ts'
 import { mountLivePage } from './ui/live-page.ts'
 import { VERSION } from './version.ts'
-import { drain, endpointRows, liveSources, pluginStates } from './views.ts'
+import { drain, endpointRows, feedReadings, liveSources, pluginStates } from './views.ts'
 
 export interface ServeOptions {
   readonly settings: SignalboxSettings
@@ -126,13 +126,14 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     if (MEMBERSHIP.has(turn.record.input?.input?.kind ?? '')) scraping.follow()
     logDecisions(log, turn.record.decisions)
   })
-  metrics.show(liveSources(host, scraping, settings.pool))
-  await startKvFeed(options, host, log, started)
+  const kvFaults = new KvFaults((endpoint, fault, count) => log.warn({ endpoint, fault, count }, 'KV events are not as they should be; told once of each kind'))
+  metrics.show({ ...liveSources(host, scraping, settings.pool), feeds: () => feedReadings(kvFaults, broker) })
+  const kvFeed = await startKvFeed(options, host, kvFaults, started)
   const counting = countingOf(options, host)
   if (counting !== undefined) started.push(() => counting.close())
   const discovery = await startDiscovery(options, host, log)
   if (settings.nats !== undefined) {
-    broker = await Broker.open({ settings, host, scraping, log, preparation: preparationOf(options, host, undefined), alone: discovery === undefined })
+    broker = await Broker.open({ settings, host, scraping, log, kvFeed, kvFaults, preparation: preparationOf(options, host, counting), alone: discovery === undefined })
     started.push(() => broker?.close())
     await broker.start()
   }
@@ -179,18 +180,20 @@ const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineH
   })
 }
 
-const startKvFeed = async ({ settings }: ServeOptions, { actor }: EngineHost, log: Logger, started: Stack): Promise<void> => {
+const startKvFeed = async ({ settings }: ServeOptions, { actor }: EngineHost, faults: KvFaults, started: Stack): Promise<KvFeed | undefined> => {
   const feed = await KvFeed.open({
     actor,
     plugins: actor.engine.view.pipeline.plugins,
     secret: secretOf(settings),
-    fault: oncePerKind((endpoint, fault, count) => log.warn({ endpoint, fault, count }, 'KV events are not as they should be; told once of each kind')),
+    hearsAgents: settings.nats !== undefined,
+    fault: faults.take,
   })
-  if (feed === undefined) return
+  if (feed === undefined) return undefined
   started.push(() => feed.close())
   actor.turns.subscribe(({ turn }) => {
     if (MEMBERSHIP.has(turn.record.input?.input?.kind ?? '')) feed.follow()
   })
+  return feed
 }
 
 const countingOf = ({ settings }: ServeOptions, { actor, desk }: EngineHost): TokenCounting | undefined =>
@@ -212,18 +215,6 @@ const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting
     preparation: preparationOf(options, host, counting, prefills.refuses),
     failed: (error) => log.error({ err: error }, 'front door'),
   })
-}
-
-const secretOf = ({ promptHashSecretFile: file }: SignalboxSettings): Uint8Array | undefined => {
-  if (file === undefined) return undefined
-  let secret: Uint8Array
-  try {
-    secret = readFileSync(file)
-  } catch (error) {
-    throw new SignalboxError('usage', `cannot read the pool's secret: ${String(error)}`, { file })
-  }
-  if (secret.length < SECRET_BYTES_MIN) throw new SignalboxError('usage', `the pool's secret has ${secret.length} bytes, needs at least ${SECRET_BYTES_MIN}`, { file })
-  return secret
 }
 
 const adminOf = (settings: SignalboxSettings, host: EngineHost, metrics: EngineMetrics, log: Logger): AdminServer => {

@@ -4,6 +4,8 @@ import type { Plugin } from '../core/contract.ts'
 import type { Stage } from '../core/request.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineHost } from './host.ts'
+import type { KvFaults } from './kv-faults.ts'
+import type { BrokerReadings } from './nats/broker.ts'
 import type { Scraping } from './scraping.ts'
 
 const ROLE_LABEL = 'llm-d.ai/role'
@@ -61,6 +63,12 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
     divergences: () => host.divergences,
     telemetry: () => scraping.slots.counts,
   }
+}
+
+/** What the feeds of an engine did not take, and how far they are. */
+export const feedReadings = (kvFaults: KvFaults, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {
+  const readings = broker?.readings
+  return { refused: readings?.refused, kvFaults: kvFaults.counts, kv: readings?.kv }
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {

@@ -153,6 +153,246 @@ export function decodeEndpointAnnouncement(reader: Reader, length?: number): End
   return message
 }
 
+export type KvChangeKind =
+  | 'unspecified'
+  | 'stored'
+  | 'removed'
+  | 'cleared'
+
+export function encodeKvChangeKind(value: KvChangeKind): number {
+  switch (value) {
+    case 'unspecified': return 0
+    case 'stored': return 1
+    case 'removed': return 2
+    case 'cleared': return 3
+  }
+}
+
+/** A number that this schema does not know reads as 'unspecified'. */
+export function decodeKvChangeKind(number: number): KvChangeKind {
+  switch (number) {
+    case 1: return 'stored'
+    case 2: return 'removed'
+    case 3: return 'cleared'
+    default: return 'unspecified'
+  }
+}
+
+export interface KvChange {
+  kind: KvChangeKind
+  /** 8 bytes a key, little-endian; none where all is cleared. */
+  keys: Uint8Array
+  tier: string
+}
+
+export function emptyKvChange(): KvChange {
+  return {
+    kind: 'unspecified',
+    keys: new Uint8Array(0),
+    tier: '',
+  }
+}
+
+export function encodeKvChange(message: KvChange, writer: Writer): Writer {
+  if (message.kind !== 'unspecified') {
+    writer.tag(8)
+    writer.int32(encodeKvChangeKind(message.kind))
+  }
+  if (message.keys.length > 0) {
+    writer.tag(18)
+    writer.data(message.keys)
+  }
+  if (message.tier !== '') {
+    writer.tag(26)
+    writer.string(message.tier)
+  }
+  return writer
+}
+
+export function decodeKvChange(reader: Reader, length?: number): KvChange {
+  const message = emptyKvChange()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 8:
+        message.kind = decodeKvChangeKind(reader.enumeration())
+        break
+      case 18:
+        message.keys = reader.data()
+        break
+      case 26:
+        message.tier = reader.string()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
+/** What an agent says of the prefix cache of its engine: what changed, or all that is held. Subject: kv.<endpoint>. */
+export interface KvReport {
+  endpoint: string
+  /** Of the life that the membership bucket names. */
+  incarnation: string
+  /** Counts the changes of one life from 1. All that is held is told as of the last change, and bears its number. */
+  sequence: number
+  /** 0 for a change; else all that is held is told in `parts` messages, of which this is the one of this number, from 1. */
+  part: number
+  parts: number
+  /** How the keys were made: "cbor-fnv" or "xxh64". */
+  hash: string
+  blockTokens: number
+  /** The key of nothing under the agent's seed and secret: who has the same has the same keys. */
+  root: Uint8Array
+  changes: KvChange[]
+}
+
+export function emptyKvReport(): KvReport {
+  return {
+    endpoint: '',
+    incarnation: '',
+    sequence: 0,
+    part: 0,
+    parts: 0,
+    hash: '',
+    blockTokens: 0,
+    root: new Uint8Array(0),
+    changes: [],
+  }
+}
+
+export function encodeKvReport(message: KvReport, writer: Writer): Writer {
+  if (message.endpoint !== '') {
+    writer.tag(10)
+    writer.string(message.endpoint)
+  }
+  if (message.incarnation !== '') {
+    writer.tag(18)
+    writer.string(message.incarnation)
+  }
+  if (message.sequence !== 0) {
+    writer.tag(24)
+    writer.uint64(message.sequence)
+  }
+  if (message.part !== 0) {
+    writer.tag(32)
+    writer.uint32(message.part)
+  }
+  if (message.parts !== 0) {
+    writer.tag(40)
+    writer.uint32(message.parts)
+  }
+  if (message.hash !== '') {
+    writer.tag(50)
+    writer.string(message.hash)
+  }
+  if (message.blockTokens !== 0) {
+    writer.tag(56)
+    writer.uint32(message.blockTokens)
+  }
+  if (message.root.length > 0) {
+    writer.tag(66)
+    writer.data(message.root)
+  }
+  for (const item of message.changes) {
+    writer.tag(74)
+    const start = writer.open()
+    encodeKvChange(item, writer)
+    writer.close(start)
+  }
+  return writer
+}
+
+export function decodeKvReport(reader: Reader, length?: number): KvReport {
+  const message = emptyKvReport()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 10:
+        message.endpoint = reader.string()
+        break
+      case 18:
+        message.incarnation = reader.string()
+        break
+      case 24:
+        message.sequence = reader.uint64()
+        break
+      case 32:
+        message.part = reader.uint32()
+        break
+      case 40:
+        message.parts = reader.uint32()
+        break
+      case 50:
+        message.hash = reader.string()
+        break
+      case 56:
+        message.blockTokens = reader.uint32()
+        break
+      case 66:
+        message.root = reader.data()
+        break
+      case 74:
+        message.changes.push(decodeKvChange(reader, reader.uint32()))
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
+/** A scheduler misses something of an endpoint's cache: the agent is to tell all of it. Subject: kv-wanted.<endpoint>. */
+export interface KvWanted {
+  incarnation: string
+  /** The last change that is known, for an agent that has told no more; 0 for none. */
+  sequence: number
+}
+
+export function emptyKvWanted(): KvWanted {
+  return {
+    incarnation: '',
+    sequence: 0,
+  }
+}
+
+export function encodeKvWanted(message: KvWanted, writer: Writer): Writer {
+  if (message.incarnation !== '') {
+    writer.tag(10)
+    writer.string(message.incarnation)
+  }
+  if (message.sequence !== 0) {
+    writer.tag(16)
+    writer.uint64(message.sequence)
+  }
+  return writer
+}
+
+export function decodeKvWanted(reader: Reader, length?: number): KvWanted {
+  const message = emptyKvWanted()
+  const limit = reader.limit(length)
+  while (reader.at < limit) {
+    const tag = reader.uint32()
+    switch (tag) {
+      case 10:
+        message.incarnation = reader.string()
+        break
+      case 16:
+        message.sequence = reader.uint64()
+        break
+      default:
+        reader.skip(tag)
+    }
+  }
+  reader.finish(limit)
+  return message
+}
+
 /** A replica as it announces itself: a value of the bucket of replicas. Each write is a heartbeat. */
 export interface ReplicaAnnouncement {
   replica: string

@@ -53,6 +53,19 @@ export class BlockMap {
     return this.known.size
   }
 
+  /** All that is held, as it would be stored anew: a block as often as it was stored in a medium and not removed. */
+  held(): readonly BlockChange[] {
+    const byTier = new Map<string, Uint8Array[]>()
+    for (const { keys, media } of this.known.values()) {
+      for (const [tier, times] of media) {
+        const list = byTier.get(tier) ?? []
+        if (list.length === 0) byTier.set(tier, list)
+        for (let left = times; left > 0; left--) list.push(keys)
+      }
+    }
+    return [...byTier].map(([tier, list]) => ({ kind: 'stored', keys: joined(list), tier }))
+  }
+
   /** What an event means; nothing where it cannot be understood. `model` is the one that the endpoint serves. */
   take(event: EngineEvent, model: string): readonly BlockChange[] {
     switch (event.kind) {

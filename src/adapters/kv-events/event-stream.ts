@@ -41,6 +41,11 @@ export class EventStream {
     this.blocks = new BlockMap(options.naming, (reason, count) => options.fault(reason, count))
   }
 
+  /** All that is known to be held, as changes that store it anew. */
+  held(): readonly BlockChange[] {
+    return this.blocks.held()
+  }
+
   /** A connection is there, anew: the publisher may be another one, and tells from its beginning what it still has. */
   connected(): void {
     this.ask(0n)

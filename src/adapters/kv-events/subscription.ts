@@ -1,5 +1,6 @@
 import { Subscriber } from 'zeromq'
 import { EventStream } from './event-stream.ts'
+import type { BlockChange } from './block-map.ts'
 import type { EventStreamOptions } from './event-stream.ts'
 import { messageOf } from './message.ts'
 import { fetchReplay } from './replay.ts'
@@ -22,11 +23,13 @@ const INBOX_MESSAGES_MAX = 65_536
 export class KvSubscription {
   private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX, reconnectMaxInterval: 5000 })
   private readonly closing = new AbortController()
+  private readonly stream: EventStream
   private readonly reading: Promise<void>
 
   constructor(options: KvSubscriptionOptions) {
     const { address, replayAddress, topicFilter, fault } = options
     const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal) })
+    this.stream = stream
     this.socket.subscribe(topicFilter)
     this.socket.events.on('handshake', () => stream.connected())
     this.socket.events.on('disconnect', () => {
@@ -38,6 +41,11 @@ export class KvSubscription {
       if (message === undefined) fault('frames', 1)
       else stream.take(message)
     })
+  }
+
+  /** All that its engine is known to hold, as changes that store it anew. */
+  held(): readonly BlockChange[] {
+    return this.stream.held()
   }
 
   async close(): Promise<void> {

@@ -42,6 +42,19 @@ export class Names {
     return this.subject('telemetry', '*')
   }
 
+  kv(endpoint: string): string {
+    return this.subject('kv', tokenOf(endpoint))
+  }
+
+  get anyKv(): string {
+    return this.subject('kv', '*')
+  }
+
+  /** Where an agent is asked for all that its engine holds. */
+  kvWanted(endpoint: string): string {
+    return this.subject('kv-wanted', tokenOf(endpoint))
+  }
+
   get schedule(): string {
     return this.subject('schedule')
   }
@@ -82,6 +95,10 @@ export class Names {
 
   get lifecycleStream(): string {
     return `${this.stem}_requests`
+  }
+
+  get kvStream(): string {
+    return `${this.stem}_kv`
   }
 
   get loadStream(): string {

@@ -33,6 +33,13 @@ export interface LiveSources {
     readonly otherLife: number
     readonly refused: Readonly<Record<string, number>>
   }
+  feeds?(): {
+    /** Messages from NATS that were not taken, by reason; undefined without NATS. */
+    readonly refused: Readonly<Record<string, number>> | undefined
+    readonly kvFaults: Readonly<Record<string, number>>
+    /** Undefined where KV events do not come over NATS. */
+    readonly kv: { readonly behind: number; readonly waiting: number } | undefined
+  }
   scraper?(): { readonly endpoints: number; readonly polling: number; readonly waiting: number; readonly skipped: number }
 }
 
@@ -69,13 +76,20 @@ export const registerLiveGauges = (registry: Registry, sources: LiveSources): vo
 }
 
 const registerFeeds = (registry: Registry, sources: LiveSources): void => {
-  const { telemetry, scraper } = sources
+  const { telemetry, scraper, feeds } = sources
   if (telemetry !== undefined) {
     const read = (): ReturnType<typeof telemetry> => telemetry.call(sources)
     rising(registry, 'signalbox_telemetry_reports_total', 'Reports of endpoints.', [], () => [[[], read().reports]])
     rising(registry, 'signalbox_telemetry_superseded_total', 'Reports that a newer one replaced before the engine took them.', [], () => [[[], read().superseded]])
     rising(registry, 'signalbox_telemetry_dropped_total', 'Reports not taken, by reason.', ['reason'], () => [[['out-of-order'], read().outOfOrder], [['other-life'], read().otherLife]])
     rising(registry, 'signalbox_telemetry_refused_values_total', 'Values not taken, by reason.', ['reason'], () => Object.entries(read().refused).map(([reason, count]) => [[reason], count]))
+  }
+  if (feeds !== undefined) {
+    const read = (): ReturnType<typeof feeds> => feeds.call(sources)
+    rising(registry, 'signalbox_nats_refused_total', 'Messages from NATS that were not taken, by reason.', ['reason'], () => Object.entries(read().refused ?? {}).map(([reason, count]) => [[reason], count]))
+    rising(registry, 'signalbox_kv_events_faults_total', 'Faults of KV events, by kind.', ['fault'], () => Object.entries(read().kvFaults).map(([fault, count]) => [[fault], count]))
+    single(registry, 'signalbox_kv_events_behind', 'Reports of caches that wait in the NATS server.', () => read().kv?.behind ?? 0)
+    single(registry, 'signalbox_kv_events_waiting_endpoints', 'Endpoints of whose cache not all is known yet.', () => read().kv?.waiting ?? 0)
   }
   if (scraper !== undefined) {
     single(registry, 'signalbox_scraped_endpoints', 'Endpoints whose metrics are polled.', () => scraper.call(sources).endpoints)

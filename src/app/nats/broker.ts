@@ -7,9 +7,12 @@ import type { Names } from '../../adapters/nats/names.ts'
 import { encoded, startScheduleService } from '../../adapters/nats/schedule-service.ts'
 import type { SignalboxSettings } from '../../config/signalbox/settings.ts'
 import type { EngineHost } from '../host.ts'
+import type { KvFaults } from '../kv-faults.ts'
+import type { KvFeed } from '../kv-feed.ts'
 import type { Scraping } from '../scraping.ts'
 import { VERSION } from '../version.ts'
 import { FleetFeed } from './fleet-feed.ts'
+import { KvReports } from './kv-reports.ts'
 import { JournaledAcks } from './journaled-acks.ts'
 import { namesOf, natsOptions } from './options.ts'
 import { Replicas } from './replicas.ts'
@@ -20,9 +23,19 @@ export interface BrokerOptions {
   readonly host: EngineHost
   readonly scraping: Scraping
   readonly preparation: Preparation
+  /** Undefined where no plugin wants KV events. */
+  readonly kvFeed: KvFeed | undefined
+  readonly kvFaults: KvFaults
   /** Whether nothing else tells of endpoints. */
   readonly alone: boolean
   readonly log: Logger
+}
+
+/** In numbers that only rise, but for those of the caches. */
+export interface BrokerReadings {
+  readonly refused: Readonly<Record<string, number>>
+  /** KV reports that wait in the server, and endpoints of whose cache not all is known. */
+  readonly kv: { readonly behind: number; readonly waiting: number } | undefined
 }
 
 /** All that the engine has to do with NATS but its journal. */
@@ -32,6 +45,7 @@ export class Broker {
   private readonly options: BrokerOptions
   private readonly acks: JournaledAcks
   private fleet: FleetFeed | undefined
+  private kv: KvReports | undefined
   private lifecycle: LifecycleConsumer | undefined
   private replicas: Replicas | undefined
   private service: MicroService | undefined
@@ -41,7 +55,7 @@ export class Broker {
     this.link = link
     this.names = names
     this.options = options
-    this.acks = new JournaledAcks(options.host.journal.link)
+    this.acks = new JournaledAcks(options.host.journal.link, () => options.host.actor.depth)
   }
 
   /** Connects. @throws SignalboxError where the broker cannot be reached or refuses */
@@ -62,10 +76,20 @@ export class Broker {
     return this.fleet?.has(endpoint) === true
   }
 
+  /** What was not taken, by what it was, and how far the caches of endpoints are known. */
+  get readings(): BrokerReadings {
+    const { kv, fleet, malformedReports } = this
+    return {
+      refused: { ...fleet?.faults, 'malformed-lifecycle': malformedReports },
+      kv: kv === undefined ? undefined : { behind: kv.behind, waiting: kv.waiting },
+    }
+  }
+
   async close(): Promise<void> {
     await this.service?.stop()
     await this.replicas?.close()
     await this.lifecycle?.close()
+    await this.kv?.close()
     this.acks.close()
     await this.fleet?.close()
     await this.link.close()
@@ -83,6 +107,7 @@ export class Broker {
       timeoutMs: settings.natsEndpointTimeoutMs,
     })
     await this.fleet.start()
+    await this.startKv(failed)
     this.replicas = new Replicas({
       link, names, failed, streamReplicas,
       actor: host.actor,
@@ -103,6 +128,13 @@ export class Broker {
     // The server has the subscriptions when it answers: what is asked after this is heard.
     await link.connection.flush()
     log.info({ server: link.features.version, schedule: names.schedule }, 'NATS is connected')
+  }
+
+  private async startKv(failed: (error: unknown) => void): Promise<void> {
+    const { host: { actor }, kvFeed: feed, kvFaults: faults, settings } = this.options
+    if (feed === undefined) return
+    this.kv = new KvReports({ link: this.link, names: this.names, actor, feed, faults, failed, streamReplicas: settings.natsStreamReplicas })
+    await this.kv.start()
   }
 
   /** Two engines with one name would tell peers two stories under it: this one takes no more requests from NATS. */
@@ -141,6 +173,7 @@ export class Broker {
   private async up(): Promise<void> {
     this.options.log.info({}, 'NATS is back')
     await this.fleet?.up()
+    await this.kv?.up()
     await this.replicas?.up()
   }
 }

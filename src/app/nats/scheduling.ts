@@ -1,6 +1,6 @@
 import type { RequestDesk, Reply } from '../../actors/request-desk.ts'
 import { readClientHeaders } from '../../adapters/http/header-policy.ts'
-import type { Preparation } from '../../adapters/http/preparation.ts'
+import type { Prepared, Preparation } from '../../adapters/http/preparation.ts'
 import { requestInput } from '../../adapters/http/request-input.ts'
 import type { Names } from '../../adapters/nats/names.ts'
 import type { Scheduling } from '../../adapters/nats/schedule-service.ts'
@@ -31,15 +31,19 @@ export class NatsScheduling implements Scheduling {
   async schedule(asked: ScheduleRequest, expired: Promise<void> | undefined): Promise<ScheduleReply> {
     const why = this.options.refusal()
     if (why !== undefined) return refused(asked.requestId, { status: 503, code: 'ServiceUnavailable', reason: '', message: why })
-    const received = this.receivedOf(asked)
-    if ('status' in received) return refused(asked.requestId, received)
+    const read = this.receivedOf(asked)
+    if ('status' in read) return refused(asked.requestId, read)
+    const { received, count } = read
+    const leaving = count === undefined ? undefined : new AbortController()
     let key = 0
     const reply = this.options.desk.receive(received, (request) => {
       key = request
+      if (leaving !== undefined) count?.(request, leaving.signal)
     })
     const late = expired?.then(() => 'late' as const)
     const first = late === undefined ? await reply : await Promise.race([reply, late])
     if (first !== 'late') return this.replyOf(first, received.requestId)
+    leaving?.abort()
     if (key > 0) this.options.desk.aborted(key, 'client-disconnect')
     return refused(received.requestId, { status: 504, code: 'DeadlineExceeded', reason: '', message: 'the deadline passed before there was a route' })
   }
@@ -77,18 +81,18 @@ export class NatsScheduling implements Scheduling {
     taken()
   }
 
-  private receivedOf({ request, requestId }: ScheduleRequest): RequestReceived | Refusal {
-    if (request?.kind === 'received') return { ...request.value, requestId: request.value.requestId || requestId, headers: journaled(request.value.headers), ...ADVISED }
+  private receivedOf({ request, requestId }: ScheduleRequest): Read | Refusal {
+    if (request?.kind === 'received') return { received: { ...request.value, requestId: request.value.requestId || requestId, headers: journaled(request.value.headers), ...ADVISED } }
     return request === undefined ? MALFORMED : this.prepared(request.value, requestId)
   }
 
-  private prepared({ path, headers, body }: RawRequest, requestId: string): RequestReceived | Refusal {
+  private prepared({ path, headers, body }: RawRequest, requestId: string): Read | Refusal {
     const { preparation } = this.options
     if (!preparation.claims(path)) return { status: 404, code: 'NotFound', reason: '', message: `no parser takes ${path}` }
     const client = readClientHeaders(headers.flatMap(({ name, value }) => [name, value]))
     const prepared = preparation.prepare(path, client.all, body)
     if (prepared.kind === 'refused') return { status: prepared.status, code: prepared.code, reason: '', message: prepared.message }
-    return { ...requestInput(requestId, client, prepared, body.length), ...ADVISED }
+    return { received: { ...requestInput(requestId, client, prepared, body.length), ...ADVISED }, count: prepared.count }
   }
 
   private replyOf(reply: Reply, requestId: string): ScheduleReply {
@@ -100,6 +104,12 @@ export class NatsScheduling implements Scheduling {
       lifecycleSubject: this.options.names.lifecycle(this.options.replica, reply.request),
     }
   }
+}
+
+/** A request as the engine takes it, and how its tokens are counted where it waits for that. */
+interface Read {
+  readonly received: RequestReceived
+  readonly count?: Prepared['count']
 }
 
 /** The connection is the data plane's, not this process's. */

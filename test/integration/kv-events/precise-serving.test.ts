@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { filter, firstValueFrom, startWith } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { PrecisePrefixCacheProducer } from '../../../src/plugins/producer/precise-prefix-cache-producer/index.ts'
 import { startEndpoint } from '../../../src/simulation/index.ts'
 import type { SimulatedEndpoint } from '../../../src/simulation/index.ts'
 import { serveIn, temporaryFolder } from '../../story/server.ts'
+import { settled } from './known-blocks.ts'
 
 const closers: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -54,31 +53,6 @@ const given = async () => {
     return serving
   }
   return { folder: folder.path, endpoints, start }
-}
-
-type Server = Awaited<ReturnType<typeof serveIn>>
-
-const producerOf = ({ host }: Server): PrecisePrefixCacheProducer => {
-  const found = host.actor.engine.view.pipeline.plugins.find((plugin) => plugin instanceof PrecisePrefixCacheProducer)
-  if (found === undefined) throw new Error('there is no precise producer')
-  return found
-}
-
-/** Blocks that the engine knows of for sure, by endpoint. */
-const known = (server: Server): readonly number[] => {
-  const { index } = producerOf(server)
-  return server.host.actor.engine.view.fleet.present().map(({ slot }) => {
-    const size = index.shelf(slot)?.size ?? 0
-    const words = new Int32Array(4 * size)
-    if (size > 0) index.copy(slot, words, 0)
-    // Of the references the lowest byte is the speculative tier's.
-    return Array.from({ length: size }, (_, at) => ((words[4 * at + 2] ?? 0) & ~255) !== 0).filter(Boolean).length
-  })
-}
-
-const settled = async (server: Server, endpoints: readonly SimulatedEndpoint[]): Promise<void> => {
-  const isSo = (): boolean => known(server).every((blocks, at) => blocks === endpoints[at]?.state().kvBlocksCached)
-  await firstValueFrom(server.host.actor.turns.pipe(startWith(undefined), filter(isSo)))
 }
 
 const ask = async (url: string, content: string): Promise<number> => {

@@ -5,7 +5,9 @@ import { parse } from 'yaml'
 import * as wire from '../../../src/wire/index.ts'
 import type { Reader } from '../../../src/wire/index.ts'
 import { tokenOf } from '../../../src/adapters/nats/names.ts'
+import { settled } from '../kv-events/known-blocks.ts'
 import { chatRequest, NatsWorld, rowsOf } from './engine-on-nats.ts'
+import { preciseConfiguration } from './precise.ts'
 
 interface Document {
   readonly channels: Readonly<Record<string, { readonly address: string; readonly messages: Readonly<Record<string, unknown>> }>>
@@ -49,11 +51,13 @@ describe('the AsyncAPI document', { timeout: 90_000 }, () => {
     const seen: { readonly subject: string; readonly data: Uint8Array }[] = []
     connection.subscribe('>', { callback: (_error, { subject, data }) => void seen.push({ subject, data: data.slice() }) })
     await connection.flush()
-    const engine = await world.engine({ journal: 'nats' })
-    await world.agent('default/model-a', await world.endpoint())
+    const endpoint = await world.endpoint({ kvEvents: { port: 0, replayPort: 0 } })
+    const engine = await world.engine({ journal: 'nats' }, undefined, preciseConfiguration(world.server.folder, endpoint.url))
+    await world.agent('default/model-a', endpoint)
     await expect.poll(async () => (await rowsOf(engine))[0]?.ageMs ?? null, WAIT).not.toBeNull()
     const request = await (await world.client()).schedule(chatRequest())
     await request.ended({ cause: 'natural', status: 200 })
+    await settled(engine, [endpoint])
     await expect.poll(() => engine.host.actor.engine.view.requests.size, WAIT).toBe(0)
     await engine.close()
     await connection.flush()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startAgent } from '../../../src/app/nats/agent.ts'
+import { blockNaming, startAgent } from '../../../src/app/nats/agent.ts'
 import type { Agent } from '../../../src/app/nats/agent.ts'
 import { load } from '../../../src/app/load.ts'
 import { addressText, serve } from '../../../src/app/serve.ts'
@@ -21,6 +21,8 @@ type Running = Serving & { readonly adminUrl: string; readonly lines: string[]; 
 /** A broker with engines, agents and simulated endpoints around it, all real; `close` ends them all. */
 export class NatsWorld {
   readonly server: NatsServer
+  /** What agents said. */
+  readonly agentLines: string[] = []
   private readonly closers: (() => Promise<void> | void)[] = []
 
   private constructor(server: NatsServer) {
@@ -32,7 +34,7 @@ export class NatsWorld {
   }
 
   /** An engine without any endpoints of its own; with `folder` one that goes on where another ended. */
-  async engine(more: Readonly<Record<string, string>> = {}, folder?: string): Promise<Running> {
+  async engine(more: Readonly<Record<string, string>> = {}, folder?: string, configuration: string = CONFIGURATION): Promise<Running> {
     let path = folder
     if (path === undefined) {
       const own = temporaryFolder()
@@ -41,7 +43,7 @@ export class NatsWorld {
     }
     const lines: string[] = []
     const flags = flagsIn(path, { nats: this.server.url, pool: 'default', 'log-level': 'debug', 'drain-timeout': '0s', ...more })
-    const loaded = await load({ files: [CONFIGURATION], flags, pluginModules: [], allowExperimental: false, endpoints: undefined })
+    const loaded = await load({ files: [configuration], flags, pluginModules: [], allowExperimental: false, endpoints: undefined })
     const serving = await serve({ ...loaded, log: (line) => lines.push(line) })
     let closed = false
     const close = async (): Promise<void> => {
@@ -53,14 +55,14 @@ export class NatsWorld {
     return { ...serving, close, lines, folder: path, adminUrl: `http://${addressText(serving.admin)}` }
   }
 
-  async endpoint(): Promise<SimulatedEndpoint> {
-    const endpoint = await startEndpoint({ model: 'sim-model', speed: 50 })
+  async endpoint(options: Parameters<typeof startEndpoint>[0] = {}): Promise<SimulatedEndpoint> {
+    const endpoint = await startEndpoint({ model: 'sim-model', speed: 50, ...options })
     this.closers.push(() => endpoint.close())
     return endpoint
   }
 
-  /** An agent for an endpoint, or for an address where nothing is. */
-  async agent(name: string, at: { readonly address: string; readonly port: number } = { address: '127.0.0.1', port: 9 }, more: Readonly<Record<string, string>> = {}): Promise<Agent> {
+  /** An agent for an endpoint, or for an address where nothing is; it follows the KV events that the endpoint publishes. */
+  async agent(name: string, at: Pick<SimulatedEndpoint, 'address' | 'port' | 'kvEvents'> = { address: '127.0.0.1', port: 9, kvEvents: undefined }, more: Readonly<Record<string, string>> = {}): Promise<Agent> {
     const loaded = await load({ files: [], flags: new Map(Object.entries({ nats: this.server.url, pool: 'default', ...more })), pluginModules: [], allowExperimental: false, endpoints: undefined })
     const agent = await startAgent({
       broker: loaded.settings,
@@ -71,7 +73,13 @@ export class NatsWorld {
       engine: 'vllm',
       metricsUrl: `http://${at.address}:${at.port}/metrics`,
       intervalMs: 50,
-      log: () => undefined,
+      kv: at.kvEvents === undefined ? undefined : {
+        address: `tcp://127.0.0.1:${at.kvEvents.port}`,
+        replayAddress: `tcp://127.0.0.1:${at.kvEvents.replayPort}`,
+        topicFilter: 'kv@',
+        naming: blockNaming('cbor-fnv', 16, '', loaded.settings),
+      },
+      log: (message) => this.agentLines.push(message),
     })
     this.closers.push(() => agent.close())
     return agent

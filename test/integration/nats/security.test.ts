@@ -6,6 +6,7 @@ import { PermissionViolationError } from '@nats-io/nats-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SchedulerClient } from '../../../src/client/index.ts'
 import { chatRequest, NatsWorld, rowsOf } from './engine-on-nats.ts'
+import { preciseConfiguration } from './precise.ts'
 
 const WAIT = { timeout: 15_000, interval: 50 }
 const DEPLOY = fileURLToPath(new URL('../../../deploy/nats/', import.meta.url))
@@ -31,8 +32,9 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
 
   beforeAll(async () => {
     world = await NatsWorld.start(readFileSync(join(DEPLOY, 'permissions.conf'), 'utf8'), ENVIRONMENT)
-    engine = await world.engine({ ...flagsOf('scheduler'), journal: 'nats' })
-    await world.agent('default/a', undefined, flagsOf('agent'))
+    const nowhere = 'http://127.0.0.1:9'
+    engine = await world.engine({ ...flagsOf('scheduler'), journal: 'nats' }, undefined, preciseConfiguration(world.server.folder, nowhere))
+    await world.agent('default/a', { address: '127.0.0.1', port: 9, kvEvents: { port: 9, replayPort: 9 } }, flagsOf('agent'))
   }, 60_000)
   afterAll(() => world.close())
 
@@ -46,6 +48,7 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
     await (await client.schedule(chatRequest())).ended({ cause: 'natural', status: 200 })
     await expect.poll(() => engine.host.actor.engine.view.requests.size, WAIT).toBe(0)
     expect(engine.host.link.state).toBe('live')
+    await expect.poll(async () => (await fetch(`${engine.adminUrl}/metrics`)).text(), WAIT).toContain('\nsignalbox_kv_events_waiting_endpoints 0\n')
     expect(engine.lines.filter((line) => /permission/i.test(line))).toEqual([])
   })
 
@@ -56,16 +59,21 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
     ['agent', '$KV.signalbox_default_replicas.replica-0'],
     ['agent', '$JS.API.STREAM.DELETE.KV_signalbox_default_endpoints'],
     ['agent', 'signalbox.v1.other.telemetry.a'],
+    ['agent', 'signalbox.v1.other.kv.a'],
+    ['agent', 'signalbox.v1.default.kv-wanted.a'],
     ['data-plane', 'signalbox.v1.default.telemetry.a'],
+    ['data-plane', 'signalbox.v1.default.kv.a'],
     ['data-plane', '$KV.signalbox_default_endpoints.a'],
     ['data-plane', 'signalbox.v1.default.load.replica-0'],
     ['data-plane', 'signalbox.v1.default.journal.replica-0'],
     ['data-plane', '$JS.API.STREAM.PURGE.signalbox_default_requests'],
     ['observer', 'signalbox.v1.default.schedule'],
     ['observer', 'signalbox.v1.default.telemetry.a'],
+    ['observer', 'signalbox.v1.default.kv-wanted.a'],
     ['observer', '$KV.signalbox_default_endpoints.a'],
     ['observer', '$JS.API.STREAM.DELETE.signalbox_default_journal_replica-0'],
     ['scheduler', 'signalbox.v1.default.telemetry.a'],
+    ['scheduler', 'signalbox.v1.default.kv.a'],
     ['scheduler', '$KV.signalbox_default_endpoints.a'],
     ['scheduler', 'signalbox.v1.default.request.replica-0.1'],
   ] as const)('refuses that %s publishes to %s', async (role, subject) => {
@@ -81,11 +89,13 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
 
   it.each([
     ['agent', 'signalbox.v1.default.telemetry.*'],
+    ['agent', 'signalbox.v1.default.kv.*'],
     ['agent', '_INBOX_scheduler.>'],
     ['data-plane', 'signalbox.v1.default.schedule'],
     ['data-plane', '_INBOX_agent.>'],
     ['observer', 'signalbox.v1.default.journal.*'],
     ['observer', 'signalbox.v1.default.request.>'],
+    ['observer', 'signalbox.v1.default.kv.*'],
     ['observer', '_INBOX_data_plane.>'],
     ['scheduler', '_INBOX_data_plane.>'],
   ] as const)('refuses that %s listens to %s', async (role, subject) => {
