@@ -22,8 +22,10 @@ interface Peer {
   runId: string
   /** Of the last report taken. */
   sequence: number
-  /** Whether the engine holds its load: from an open set on, until its lease ends or a report is missed. */
+  /** Whether the engine holds its load: from an open set on, until its lease ends. */
   isOpen: boolean
+  /** Whether a report was missed: what is held stays until that one or an open set comes. */
+  behind: boolean
   heartbeat: number
   heardMs: number
 }
@@ -42,7 +44,7 @@ export class Peers {
   constructor(options: PeersOptions) {
     this.options = options
     const heardMs = options.clock.now()
-    for (const replica of options.known) this.peers.set(replica, { runId: '', sequence: -1, isOpen: true, heartbeat: -1, heardMs })
+    for (const replica of options.known) this.peers.set(replica, { runId: '', sequence: -1, isOpen: true, behind: false, heartbeat: -1, heardMs })
     this.timer = interval(LOOK_MS, options.clock).subscribe(() => this.look())
   }
 
@@ -67,6 +69,7 @@ export class Peers {
     }
     if (!peer.isOpen && peer.heardMs === 0) peer.heardMs = this.options.clock.now()
     peer.isOpen = true
+    peer.behind = false
     peer.runId = runId
     peer.sequence = sequence
     this.options.submit({ input: { kind: 'peerLoadReported', value: report } })
@@ -105,17 +108,19 @@ export class Peers {
       return false
     }
     if (sequence === peer.sequence + 1) return true
-    // Something between is lost: what is held stays until its next open set replaces it.
-    this.counts.gaps += 1
-    peer.isOpen = false
-    this.options.resync()
+    if (!peer.behind) {
+      // Something between was not delivered: it is read again from there, or the next open set replaces all.
+      this.counts.gaps += 1
+      peer.behind = true
+      this.options.resync()
+    }
     return false
   }
 
   private peer(replica: string): Peer {
     let peer = this.peers.get(replica)
     if (peer === undefined) {
-      peer = { runId: '', sequence: -1, isOpen: false, heartbeat: -1, heardMs: this.options.clock.now() }
+      peer = { runId: '', sequence: -1, isOpen: false, behind: false, heartbeat: -1, heardMs: this.options.clock.now() }
       this.peers.set(replica, peer)
     }
     return peer
@@ -129,6 +134,7 @@ export class Peers {
   private end(replica: string, peer: Peer): void {
     if (!peer.isOpen && peer.sequence < 0) return
     peer.isOpen = false
+    peer.behind = false
     peer.sequence = -1
     this.options.submit({ input: { kind: 'replicaLeaseEnded', value: { replica, runId: peer.runId } } })
   }

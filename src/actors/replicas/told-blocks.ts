@@ -2,22 +2,27 @@ import type { BlockKeys, PromptShape } from '../../core/request.ts'
 import { APPROX_KEYS } from '../../core/shape.ts'
 
 /**
- * Keys of one prompt at most: 256 kB of text in blocks of 64 tokens. Of a longer prompt the head is told, which is what
- * other prompts may have in common with it.
+ * Bytes of keys that are told of one request, at most: 32 kB are those of 1 MB of text in blocks of 64 tokens. Of a
+ * longer prompt the head is told, which is what other prompts may have in common with it.
  */
-const KEYS_MAX = 4096
+const BYTES_MAX = 32_768
 const KEY_BYTES = 8
 
 /**
  * The block keys by which peers learn of prompts: those whose index is a guess from what was sent where, one list a
  * prompt and block size. Of the others each replica learns from the engines themselves.
  */
-export const toldBlocks = (prompts: readonly PromptShape[]): BlockKeys[] =>
-  prompts.flatMap(({ blocks }) => {
+export const toldBlocks = (prompts: readonly PromptShape[]): BlockKeys[] => {
+  let left = BYTES_MAX
+  return prompts.flatMap(({ blocks }) => {
     const longest = new Map<number, BlockKeys>()
-    for (const { kind, blockTokens, keys } of blocks) {
-      if (kind !== APPROX_KEYS || keys.length <= (longest.get(blockTokens)?.keys.length ?? 0)) continue
-      longest.set(blockTokens, { kind, blockTokens, keys: keys.subarray(0, KEY_BYTES * KEYS_MAX) })
+    for (const block of blocks) {
+      if (block.kind === APPROX_KEYS && block.keys.length > (longest.get(block.blockTokens)?.keys.length ?? 0)) longest.set(block.blockTokens, block)
     }
-    return [...longest.values()]
+    return [...longest.values()].flatMap(({ kind, blockTokens, keys }) => {
+      const told = keys.subarray(0, Math.min(left, keys.length))
+      left -= told.length
+      return told.length < KEY_BYTES ? [] : [{ kind, blockTokens, keys: told }]
+    })
   })
+}

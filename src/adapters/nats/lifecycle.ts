@@ -7,6 +7,7 @@ import type { NatsLink } from './connection.ts'
 import { readLifecycleJson } from './lifecycle-json.ts'
 import type { Names } from './names.ts'
 import { ensureStream } from './streams.ts'
+import { isJson } from './telemetry.ts'
 
 /** Reports are kept for this long, for an owner that restarts. */
 const KEPT_MS = 3_600_000
@@ -34,6 +35,8 @@ export class LifecycleConsumer {
   private running: Promise<void> = Promise.resolve()
   private closed = false
   private wake: (() => void) | undefined
+  /** Reports that wait in the server. */
+  behind = 0
 
   constructor(options: LifecycleOptions) {
     this.options = options
@@ -98,6 +101,7 @@ export class LifecycleConsumer {
 
   private take(message: JsMsg): void {
     const report = readReport(message)
+    this.behind = message.info.pending
     if (report === undefined) {
       this.options.malformed()
       message.term()
@@ -108,7 +112,7 @@ export class LifecycleConsumer {
 }
 
 const readReport = (message: JsMsg): LifecycleReport | undefined => {
-  if (message.headers?.get('Content-Type').startsWith('application/json') === true) return readLifecycleJson(message.data)
+  if (isJson(message)) return readLifecycleJson(message.data)
   try {
     return fromBytes(decodeLifecycleReport, message.data)
   } catch (error) {

@@ -9,6 +9,8 @@ import type { LoadStreamOptions } from './load-stream.ts'
 import type { Names } from './names.ts'
 
 const RETRY_MS = 250
+/** Messages fetched ahead of the one that is read, at most. */
+const AHEAD_MAX = 100
 
 /** Reads what all replicas tell: of each what follows the reports that were taken, or its newest open set and on. */
 export class LoadReader {
@@ -19,6 +21,8 @@ export class LoadReader {
   private running: Promise<void> = Promise.resolve()
   private restarting: Promise<void> | undefined
   private closed = false
+  /** Messages that wait in the server. */
+  behind = 0
 
   constructor(options: LoadStreamOptions, taken: Taken, report: (report: PeerLoadReported) => void) {
     this.options = options
@@ -31,7 +35,8 @@ export class LoadReader {
     await ensureLoadStream(this.options)
     const consumer = await link.jetstream().consumers.get(names.loadStream, { deliver_policy: DeliverPolicy.All })
     const pending = (await consumer.info(true)).num_pending
-    this.messages = await consumer.consume({ abort_on_missing_resource: true })
+    this.behind = pending
+    this.messages = await consumer.consume({ abort_on_missing_resource: true, max_messages: AHEAD_MAX })
     this.running = this.read(this.messages, pending)
   }
 
@@ -64,13 +69,18 @@ export class LoadReader {
     try {
       for await (const message of messages) {
         const report = readReport(message.data, message.subject, this.options.names)
+        this.behind = message.info.pending
+        await this.options.room?.()
         if (backlog === undefined) {
           if (report !== undefined) this.report(report)
           continue
         }
         if (report !== undefined) backlog.add(report)
         if (message.info.pending > 0) continue
-        for (const each of backlog.reports()) this.report(each)
+        for (const each of backlog.reports()) {
+          await this.options.room?.()
+          this.report(each)
+        }
         backlog = undefined
       }
     } catch (error) {

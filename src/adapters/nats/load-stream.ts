@@ -13,6 +13,8 @@ export interface LoadStreamOptions {
   readonly runId: string
   readonly streamReplicas: number
   failed(error: unknown): void
+  /** Undefined when more may be read, else resolves when it may. */
+  room?(): Promise<void> | undefined
 }
 
 /** The stream in which replicas tell each other of their load. @throws SignalboxError nats-stream */

@@ -3,6 +3,7 @@ import { decodeScheduleRequest, emptyScheduleReply, encodeScheduleReply, fromByt
 import type { RawRequest, Refusal, ScheduleReply, ScheduleRequest } from '../../wire/index.ts'
 import type { NatsLink } from './connection.ts'
 import { isObject, jsonObject, textOf } from './json-fields.ts'
+import { headerOf, wholeNumber } from './message-fields.ts'
 import { MicroService } from './micro-service.ts'
 import type { MicroRequest } from './micro-service.ts'
 import type { Names } from './names.ts'
@@ -12,6 +13,8 @@ import { isJson } from './telemetry.ts'
 const QUEUE_GROUP = 'schedulers'
 /** Milliseconds that the caller waits for the answer, counted from when the request comes in: clocks may differ. */
 const DEADLINE_HEADER = 'Signalbox-Deadline-Ms'
+/** An hour: who waits for longer waits as if there were no deadline; and timers cannot be set for much more than 24 days. */
+const DEADLINE_MAX_MS = 3_600_000
 const JSON_TYPE = 'application/json'
 
 /** Decides; see `ScheduleServiceOptions`. */
@@ -58,8 +61,8 @@ const refuse = (request: MicroRequest, asJson: boolean, reply: ScheduleReply, { 
   request.fail(status, `${code}: ${message}`, encoded(reply, asJson), typeOf(asJson))
 
 const deadlineOf = ({ message }: MicroRequest): { readonly passed: Promise<void>; stop(): void } | undefined => {
-  const ms = Number(message.headers?.get(DEADLINE_HEADER) ?? '')
-  if (!Number.isFinite(ms) || ms <= 0) return undefined
+  const ms = wholeNumber(headerOf(message.headers, DEADLINE_HEADER), DEADLINE_MAX_MS)
+  if (ms === undefined || ms === 0) return undefined
   let timer: NodeJS.Timeout | undefined
   const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
   return { passed, stop: () => clearTimeout(timer) }

@@ -1,7 +1,8 @@
-import type { Msg, Subscription } from '@nats-io/nats-core'
+import type { Msg, MsgHdrs, Subscription } from '@nats-io/nats-core'
 import { decodeTelemetryReport, fromBytes, WireError } from '../../wire/index.ts'
 import type { TelemetryReport } from '../../wire/index.ts'
 import type { NatsLink } from './connection.ts'
+import { headerOf } from './message-fields.ts'
 import { nameOf } from './names.ts'
 import type { Names } from './names.ts'
 import { readTelemetryJson } from './telemetry-json.ts'
@@ -51,4 +52,4 @@ const readReport = (message: Msg): TelemetryReport | undefined => {
 }
 
 /** Whether the header says that the body is JSON; else it is protobuf. */
-export const isJson = ({ headers }: Msg): boolean => headers?.get('Content-Type').startsWith('application/json') === true
+export const isJson = ({ headers }: { readonly headers?: MsgHdrs | undefined }): boolean => headerOf(headers, 'Content-Type').toLowerCase().startsWith('application/json')

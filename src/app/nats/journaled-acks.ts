@@ -6,16 +6,19 @@ const LOOK_MS = 20
 /** Acknowledges messages when the journal holds what the engine made of them, so that a crash loses none. */
 export class JournaledAcks {
   private readonly journal: JournalLink
+  private readonly depth: () => number
   private readonly waiting: { readonly position: number; acknowledge(): void }[] = []
   private timer: NodeJS.Timeout | undefined
 
-  constructor(journal: JournalLink) {
+  /** `depth` gives how many inputs wait for room in the journal. */
+  constructor(journal: JournalLink, depth: () => number = () => 0) {
     this.journal = journal
+    this.depth = depth
   }
 
-  /** To be called when the engine took the message: its record is at most the journal's last. */
+  /** To be called when the message is the engine's: its record is at most the journal's last when all that waits is taken. */
   add(acknowledge: () => void): void {
-    this.waiting.push({ position: this.journal.lastPosition, acknowledge })
+    this.waiting.push({ position: this.journal.lastPosition + this.depth(), acknowledge })
     this.timer ??= setTimeout(() => this.look(), LOOK_MS)
   }
 

@@ -89,7 +89,11 @@ export class AcknowledgedPublisher {
       }
       this.pending.set(number, pending)
       if (!this.link.connected) return pending.failed(new SignalboxError('journal-write', 'the NATS server is away'))
-      this.link.connection.publish(subject, data, { headers, reply: `${this.inbox}.${number}` })
+      try {
+        this.link.connection.publish(subject, data, { headers, reply: `${this.inbox}.${number}` })
+      } catch (error) {
+        pending.failed(new SignalboxError('journal-write', `a message of ${data.length} bytes cannot be sent: ${error instanceof Error ? error.message : String(error)}`))
+      }
     })
   }
 

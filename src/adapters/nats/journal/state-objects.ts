@@ -3,18 +3,18 @@ import type { ObjectStore } from '@nats-io/obj'
 import type { SealedState } from '../../../journal/index.ts'
 import type { NatsLink } from '../connection.ts'
 
-/** A base or a snapshot that is stored. */
+/** A base or a snapshot that is stored, or a batch that is too large for a message: then the position is its first record's. */
 export interface StoredState {
-  readonly kind: 'base' | 'snapshot'
+  readonly kind: 'base' | 'snapshot' | 'batch'
   readonly position: number
   readonly atUs: number
   readonly declaresMissing: boolean
   readonly bytes: number
 }
 
-const NAME = /^(base|snapshot)-(\d+)-(\d+)-(missing|whole)$/
+const NAME = /^(base|snapshot|batch)-(\d+)-(\d+)-(missing|whole)$/
 
-/** The bases and snapshots of a journal, in an object store; what is known of each stands in its name. */
+/** The bases, snapshots and largest batches of a journal, in an object store; what is known of each stands in its name. */
 export class StateObjects {
   private readonly objects: ObjectStore
 
@@ -37,7 +37,7 @@ export class StateObjects {
     return states.sort((a, b) => a.position - b.position)
   }
 
-  async put(kind: StoredState['kind'], { position, atUs, bytes }: SealedState, declaresMissing: boolean): Promise<void> {
+  async put(kind: StoredState['kind'], { position, atUs, bytes }: Omit<SealedState, 'seal'>, declaresMissing: boolean): Promise<void> {
     const before = (await this.list(kind)).filter((state) => state.position === position)
     if (kind === 'base' && before.length > 0) return
     const state = { kind, position, atUs, declaresMissing, bytes: bytes.length }

@@ -3,8 +3,11 @@ import type { MsgHdrs } from '@nats-io/nats-core'
 import type { StoredMsg } from '@nats-io/jetstream'
 import { JournalError } from '../../../journal/index.ts'
 import type { SealedBatch } from '../../../journal/index.ts'
+import { headerOf, wholeNumber } from '../message-fields.ts'
 
 const HEADER = 'Signalbox-Batch'
+/** Bytes of a batch that is too large for a message: it stands in the object store, and the message has none of it. */
+const APART = 'Signalbox-Apart'
 
 /** What the header of a batch's message tells, so that its place is known without reading it. */
 export interface BatchHead {
@@ -26,23 +29,30 @@ export const headAfter = (batch: Pick<SealedBatch, 'firstPosition' | 'count' | '
   total: (before?.total ?? 0) + batch.bytes.length,
 })
 
-/** The header of the message; `id` lets the server drop what is sent twice, `after` refuses what does not follow. */
-export const headersOf = ({ firstPosition, count, atUs, number, total }: BatchHead, id: string, after: number): MsgHdrs => {
+/**
+ * The header of the message; `id` lets the server drop what is sent twice, `after` refuses what does not follow. `apart`
+ * is the batch's size where it stands apart from the message.
+ */
+export const headersOf = ({ firstPosition, count, atUs, number, total }: BatchHead, id: string, after: number, apart: number | undefined): MsgHdrs => {
   const marked = headers()
   marked.set(HEADER, [firstPosition, count, atUs, number, total].join(' '))
   marked.set('Nats-Msg-Id', id)
   marked.set('Nats-Expected-Last-Sequence', String(after))
+  if (apart !== undefined) marked.set(APART, String(apart))
   return marked
 }
 
 /** Reads the head of a stored batch. Throws `JournalError` where it has none: somebody else wrote to the stream. */
 export const headOf = (message: StoredMsg): BatchHead => {
-  const numbers = (message.header?.get(HEADER) ?? '').split(' ').map(Number)
+  const numbers = headerOf(message.header, HEADER).split(' ').map((text) => wholeNumber(text, Number.MAX_SAFE_INTEGER))
   const [firstPosition, count, atUs, number, total] = numbers
-  if (numbers.length !== 5 || !numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) {
+  if (numbers.length !== 5 || numbers.includes(undefined)) {
     throw new JournalError('journal-broken-chain', `message ${message.seq} of the stream is no batch of a journal`, 0)
   }
   return { firstPosition, count, atUs, number, total } as BatchHead
 }
+
+/** Bytes of the batch where it stands apart from its message; undefined where the message has it. */
+export const apartOf = ({ header }: StoredMsg): number | undefined => wholeNumber(headerOf(header, APART))
 
 export const lastOf = ({ firstPosition, count }: BatchHead): number => firstPosition + count - 1

@@ -10,8 +10,14 @@ import { ensureStream, infoOf } from '../streams.ts'
 import { AcknowledgedPublisher } from './acknowledged-publisher.ts'
 import { StateObjects } from './state-objects.ts'
 import type { StoredState } from './state-objects.ts'
-import { headAfter, headersOf, headOf, lastOf } from './stored-batch.ts'
+import { apartOf, headAfter, headersOf, headOf, lastOf } from './stored-batch.ts'
 import type { BatchHead } from './stored-batch.ts'
+
+/** What a message has besides its batch: headers. */
+const HEADERS_MAX = 1024
+/** The least that a server takes by default. */
+const PAYLOAD_MAX = 1_048_576
+const NOTHING = new Uint8Array(0)
 
 /** Messages fetched at once when batches are read. */
 export const PAGE = 64
@@ -39,8 +45,8 @@ export interface StreamTail {
 }
 
 /**
- * A journal in JetStream: one message a batch in a stream of its own, bases and snapshots in an object store. Each batch
- * says which sequence it follows, so a second writer is refused by the server, and so is the first from then on.
+ * A journal in JetStream: one message a batch in a stream of its own; bases, snapshots and batches that are too large for
+ * a message in an object store. Each batch says which sequence it follows, so a second writer is refused by the server, and so is the first from then on.
  */
 export class StreamJournal {
   private readonly options: StreamJournalOptions
@@ -92,13 +98,20 @@ export class StreamJournal {
 
   /** Stores batches that follow what is there; `stored` is told how many of them are. Throws as `publishAll`. */
   async append(batches: readonly SealedBatch[], stored: (count: number) => void = () => undefined): Promise<void> {
-    const { names, replica } = this.options
+    const { link, names, replica } = this.options
     const subject = names.journal(replica)
+    const largest = (link.connection.info?.max_payload ?? PAYLOAD_MAX) - HEADERS_MAX
+    const apart = ({ bytes }: SealedBatch): boolean => bytes.length > largest
+    // First the bytes, then the message that says where they are.
+    for (const { firstPosition: position, atUs, bytes } of batches.filter(apart)) await this.states.put('batch', { position, atUs, bytes }, false)
     let { head } = this
     let after = this.sequence
     const publications = batches.map((batch) => {
       head = headAfter(batch, head)
-      return { subject, data: batch.bytes, headers: headersOf(head, batch.seal.toString(16), after++) }
+      const id = batch.seal.toString(16)
+      return apart(batch)
+        ? { subject, data: NOTHING, headers: headersOf(head, id, after++, batch.bytes.length) }
+        : { subject, data: batch.bytes, headers: headersOf(head, id, after++, undefined) }
     })
     await this.publisher.publishAll(publications, stored)
     this.sequence = after
@@ -147,10 +160,10 @@ export class StreamJournal {
     const { last } = await this.bounds()
     const sequences = Array.from({ length: Math.max(0, Math.min(PAGE, last - from + 1)) }, (_, index) => from + index)
     const messages = await Promise.all(sequences.map((sequence) => this.message(sequence)))
-    return messages.map((message) => {
+    return Promise.all(messages.map(async (message) => {
       const { firstPosition, count } = headOf(message)
-      return { firstPosition, count, bytes: message.data }
-    })
+      return { firstPosition, count, bytes: await this.bytesOf(message) }
+    }))
   }
 
   openSegment(base: SealedState, declaresMissing: boolean = false): Promise<void> {
@@ -170,7 +183,10 @@ export class StreamJournal {
     if (oldest?.position !== basePosition || next === undefined) throw notDroppable(basePosition)
     const snapshots = (await this.states.list('snapshot')).filter(({ position }) => position < next.position)
     await this.manager.streams.purge(this.stream, { seq: await this.sequenceAfter(next.position) })
-    for (const state of [...snapshots, oldest]) await this.states.drop(state)
+    const { first, last } = await this.bounds()
+    const kept = last >= first ? headOf(await this.message(first)).firstPosition : Infinity
+    const batches = (await this.states.list('batch')).filter(({ position }) => position < kept)
+    for (const state of [...snapshots, ...batches, oldest]) await this.states.drop(state)
   }
 
   /** Deletes all that is stored and begins anew: for a stream that is damaged, when the journal is whole elsewhere. */
@@ -191,7 +207,7 @@ export class StreamJournal {
   private async tail(message: StoredMsg | undefined): Promise<StreamTail> {
     const base = (await this.states.list('base')).at(-1)
     const last = message === undefined ? 0 : lastOf(headOf(message))
-    if (message !== undefined && last > (base?.position ?? 0)) return { position: last, seal: openBatch(message.data)?.seal }
+    if (message !== undefined && last > (base?.position ?? 0)) return { position: last, seal: openBatch(await this.bytesOf(message))?.seal }
     const bytes = base === undefined ? undefined : await this.base(base.position)
     const opened = bytes === undefined ? undefined : openBase(bytes)
     return { position: base?.position ?? 0, seal: opened === undefined ? undefined : chainAfter(opened) }
@@ -202,6 +218,13 @@ export class StreamJournal {
     if (info === undefined) throw new SignalboxError('journal-write', 'the stream of the journal is not there')
     const { first_seq: first, last_seq: last, messages } = info.state
     return { first: messages === 0 ? last + 1 : first, last, messages }
+  }
+
+  private async bytesOf(message: StoredMsg): Promise<Uint8Array> {
+    if (apartOf(message) === undefined) return message.data
+    const bytes = await this.states.get('batch', headOf(message).firstPosition)
+    if (bytes === undefined) throw new SignalboxError('journal-gap', `the batch of message ${message.seq} is gone from the object store`)
+    return bytes
   }
 
   private async message(sequence: number): Promise<StoredMsg> {
@@ -247,7 +270,7 @@ const openStates = ({ link, names, replica, streamReplicas }: StreamJournalOptio
 /** How the batches stood before this one. */
 const before = (message: StoredMsg): Pick<BatchHead, 'number' | 'total'> => {
   const { number, total } = headOf(message)
-  return { number: number - 1, total: total - message.data.length }
+  return { number: number - 1, total: total - (apartOf(message) ?? message.data.length) }
 }
 
 const segmentOf = (base: StoredState, end: BatchHead | undefined, start: Pick<BatchHead, 'number' | 'total'> | undefined): SegmentInfo => {

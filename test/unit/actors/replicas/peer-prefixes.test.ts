@@ -82,7 +82,7 @@ describe('prompts that a peer sent', () => {
     const long = prompt(64 * 5000)
     const other = { kind: 'xxh64', blockTokens: 64, keys: new Uint8Array(8) }
     const shorter = { kind: APPROX_KEYS, blockTokens: 64, keys: new Uint8Array(16) }
-    const { change } = told(received('r', { shape: { tokenized: true, prompts: [{ ...long, blocks: [other, shorter, ...long.blocks] }, prompt(128)], problem: '' } }))
-    expect(change.assigned[0]?.blocks.map(({ kind, keys }) => [kind, keys.length])).toEqual([[APPROX_KEYS, 8 * 4096], [APPROX_KEYS, 16]])
+    const { change } = told(received('r', { shape: { tokenized: true, prompts: [{ ...prompt(192), blocks: [other, shorter, ...prompt(192).blocks] }, long, prompt(128)], problem: '' } }))
+    expect(change.assigned[0]?.blocks.map(({ kind, keys }) => [kind, keys.length])).toEqual([[APPROX_KEYS, 24], [APPROX_KEYS, 32_768 - 24]])
   })
 })
