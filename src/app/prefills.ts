@@ -15,6 +15,10 @@ import { AibrixPdProfileHandler, aibrixPdSettingsOf, type AibrixPdSettings } fro
 const LLM_D_ENGINE = 'llm-d.ai/engine-type'
 const LLM_D_NAMES: Readonly<Record<string, string>> = { sglang: 'sglang', 'trtllm-serve': 'trtllm' }
 
+/** Whether the front door runs the prefills: where the setting says so, else where AIBrix's router does. */
+export const prefillsInGateway = (handler: unknown, { pdExecution }: Pick<SignalboxSettings, 'pdExecution'>): boolean =>
+  (pdExecution ?? (handler instanceof AibrixPdProfileHandler ? handler.settings.execution : 'headers')) === 'gateway'
+
 /** The prefills that the front door runs itself. */
 export class Prefills {
   private readonly engine: Engine
@@ -25,11 +29,11 @@ export class Prefills {
   private counter = 0
   private checked: { readonly candidates: readonly Endpoint[]; readonly engine: string } | undefined = undefined
 
-  constructor(engine: Engine, { pdExecution }: SignalboxSettings) {
+  constructor(engine: Engine, settings: SignalboxSettings) {
     this.engine = engine
     const { handler } = engine.view.pipeline
     this.settings = handler instanceof AibrixPdProfileHandler ? handler.settings : aibrixPdSettingsOf(undefined)
-    this.runs = (pdExecution ?? (handler instanceof AibrixPdProfileHandler ? handler.settings.execution : 'headers')) === 'gateway'
+    this.runs = prefillsInGateway(handler, settings)
     this.ids = { bootstrapRoom, disaggRequestId: () => disaggRequestId(Date.now(), this.settings.trtMachineId, this.counter++) }
   }
 

@@ -18,6 +18,7 @@ const COMMANDS: readonly Entry[] = [
   { name: 'agent', description: 'run beside a model server: announce it and publish its metrics on NATS', load: async () => (await import('./agent.ts')).agentCommand() },
   { name: 'simulate', description: 'run simulated model servers on real ports', load: async () => (await import('./simulate.ts')).simulateCommand() },
   { name: 'play', description: 'send a recorded trace to a front door and report', load: async () => (await import('./play.ts')).playCommand() },
+  { name: 'compare', description: 'play a trace under several configurations, in virtual time, and compare', load: async () => (await import('./compare.ts')).compareCommand() },
   { name: 'check-config', description: 'check configuration files and show what they amount to', load: async () => (await import('./check-config.ts')).checkConfigCommand() },
   { name: 'replay', description: 'decide every record of a journal again and compare', load: async () => (await import('./replay.ts')).replayCommand() },
   { name: 'fork', description: 'decide recorded inputs again under another configuration', load: async () => (await import('./fork.ts')).forkCommand() },

@@ -5,12 +5,14 @@ const DRAW_EVERY_MS = 100
 export class Progress {
   private readonly label: string
   private readonly total: number
+  private readonly things: string
   private readonly begun = performance.now()
   private drawnAt = 0
 
-  constructor(label: string, total: number) {
+  constructor(label: string, total: number, things = 'records') {
     this.label = label
     this.total = total
+    this.things = things
   }
 
   /** Tells that so many of the total are done. */
@@ -21,7 +23,7 @@ export class Progress {
     const share = this.total === 0 ? 1 : done / this.total
     const filled = Math.round(share * BAR)
     const rate = done / ((now - this.begun) / 1000)
-    process.stderr.write(`\r${this.label} [${'#'.repeat(filled)}${' '.repeat(BAR - filled)}] ${Math.floor(share * 100)} %  ${Math.round(rate).toLocaleString('en')} records/s `)
+    process.stderr.write(`\r${this.label} [${'#'.repeat(filled)}${' '.repeat(BAR - filled)}] ${Math.floor(share * 100)} %  ${Math.round(rate).toLocaleString('en')} ${this.things}/s `)
   }
 
   /** Takes the line away; gives the seconds since the start. */

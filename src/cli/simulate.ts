@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { completeTiming, DEFAULT_TIMING } from '../simulation/endpoint/timing.ts'
+import { Command, Option } from 'commander'
 import { ENGINES, findPool, startPool, stateFileOf } from '../simulation/index.ts'
 import type { EndpointTiming, Engine, Pool } from '../simulation/index.ts'
 import { commaList, countFrom, exitOnUsage, numberAbove } from './arguments.ts'
+import { timingFlag, TIMING_NAMES } from './timing-flag.ts'
 
 interface SimulateFlags {
   readonly decode: number
@@ -38,7 +38,7 @@ export function simulateCommand(): Command {
     .option('--adapters <names>', 'further model names, each an adapter', commaList)
     .addOption(new Option('--engine <name>', 'whose metric names they show').choices(ENGINES).default('vllm'))
     .option('--speed <factor>', 'divides all times', numberAbove(0), 1)
-    .option('--timing <name=value>', `changes the timing model; repeatable (${Object.keys(DEFAULT_TIMING).join(', ')})`, timingFlag)
+    .option('--timing <name=value>', `changes the timing model; repeatable (${TIMING_NAMES})`, timingFlag)
     .option('--host <address>', 'where they listen', '127.0.0.1')
     .option('--port-base <port>', 'first port of the endpoints; 0 takes free ports', countFrom(0, 65_535), 0)
     .option('--control-port <port>', 'port of the control routes; 0 takes a free one', countFrom(0, 65_535), 0)
@@ -90,16 +90,4 @@ function readyLine(pool: Pool, flags: SimulateFlags): string {
   const counts = `${flags.decode} decode, ${flags.prefill} prefill, ${flags.encode} encode, ${flags.plain} plain`
   const file = flags.endpointsFile === undefined ? endpoints.map(({ url }) => url).join(' ') : flags.endpointsFile
   return `ready: ${counts} at speed ${flags.speed}; control ${controlUrl}; endpoints ${file}\n`
-}
-
-function timingFlag(text: string, earlier: Partial<EndpointTiming> = {}): Partial<EndpointTiming> {
-  const [name = '', value = ''] = text.split('=', 2)
-  if (!(name in DEFAULT_TIMING)) throw new InvalidArgumentError(`there are ${Object.keys(DEFAULT_TIMING).join(', ')}`)
-  const timing = { ...earlier, [name]: value.trim() === '' ? NaN : Number(value) }
-  try {
-    completeTiming(timing)
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
-  }
-  return timing
 }

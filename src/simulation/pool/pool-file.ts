@@ -29,7 +29,7 @@ export interface PoolRecord {
   readonly endpoints: readonly PoolMember[]
 }
 
-const ENGINE_LABEL = 'llm-d.ai/engine-type'
+export const ENGINE_LABEL = 'llm-d.ai/engine-type'
 
 /** The state file that belongs to an endpoints file: `pool/endpoints.yaml` has `pool/endpoints.pool.json`. */
 export function stateFileOf(endpointsFile: string): string {
