@@ -51,6 +51,7 @@ export class KvFeed {
   static async open(options: KvFeedOptions): Promise<KvFeed | undefined> {
     const producer = options.plugins.find((plugin) => plugin instanceof PrecisePrefixCacheProducer)
     if (producer === undefined) return undefined
+    producer.timeWith(() => performance.now() / 1000)
     const feed = new KvFeed(options, producer)
     const { zmqEndpoint, topicFilter } = producer.parameters.events
     if (zmqEndpoint !== '') {

@@ -46,6 +46,7 @@ import { loraAffinityScorer } from './scorer/lora-affinity-scorer/index.ts'
 import { multiclusterKvCacheUtilizationScorer } from './scorer/multicluster-kv-cache-utilization-scorer/index.ts'
 import { multiclusterQueueScorer } from './scorer/multicluster-queue-scorer/index.ts'
 import { noHitLruScorer } from './scorer/no-hit-lru-scorer/index.ts'
+import { precisePrefixCacheScorer } from './scorer/precise-prefix-cache-scorer/index.ts'
 import { multiclusterPrefixCacheScorer, prefixCacheScorer } from './scorer/prefix-cache-scorer/index.ts'
 import { queueScorer } from './scorer/queue-scorer/index.ts'
 import { runningRequestsSizeScorer } from './scorer/running-requests-size-scorer/index.ts'
@@ -158,6 +159,7 @@ export const pluginTypes: readonly PluginType[] = [
   passthroughParser,
   pdProfileHandler,
   precisePrefixCacheProducer,
+  precisePrefixCacheScorer,
   prefillFilter,
   prefillHeaderHandler,
   prefixBasedPdDecider,

@@ -1,4 +1,4 @@
-import { HIT_BYTES, RATIO } from './buckets.ts'
+import { HIT_BYTES, RATIO, TURN_SECONDS } from './buckets.ts'
 
 /** A metric that plugins and adapters observe; names stand without the prefix `llm_d_epp_` where they have it. */
 export interface CatalogueEntry {
@@ -44,6 +44,12 @@ export const CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
     bounds: HIT_BYTES,
     twin: 'inference_extension_prefix_indexer_hit_bytes',
   },
+  kv_cache_index_admissions_total: { kind: 'counter', help: '[ALPHA] Blocks that engines told to be stored.', labels: [], twin: 'kvcache_index_admissions_total' },
+  kv_cache_index_evictions_total: { kind: 'counter', help: '[ALPHA] Blocks that engines told to be removed, or that were lost to the bound of the index.', labels: [], twin: 'kvcache_index_evictions_total' },
+  kv_cache_index_lookup_requests_total: { kind: 'counter', help: '[ALPHA] Requests whose blocks were looked up.', labels: [], twin: 'kvcache_index_lookup_requests_total' },
+  kv_cache_index_lookup_hits_total: { kind: 'counter', help: '[ALPHA] Blocks that a lookup found at any endpoint.', labels: [], twin: 'kvcache_index_lookup_hits_total' },
+  kv_cache_index_max_pod_hit_count_total: { kind: 'counter', help: '[ALPHA] Blocks that a lookup found at the endpoint that has most.', labels: [], twin: 'kvcache_index_max_pod_hit_count_total' },
+  kv_cache_index_lookup_latency_seconds: { kind: 'histogram', help: '[ALPHA] Seconds of a lookup.', labels: [], bounds: TURN_SECONDS, twin: 'kvcache_index_lookup_latency_seconds' },
   inflight_requests: { kind: 'gauge', help: '[ALPHA] Requests assigned to an endpoint and not released.', labels: FLOW },
   inflight_tokens: { kind: 'gauge', help: '[ALPHA] Tokens of the requests assigned to an endpoint.', labels: FLOW },
   inflight_unmatched_releases_total: { kind: 'counter', help: '[ALPHA] Releases of what was not assigned; nothing was changed by them.', labels: ['producer_name'] },

@@ -5,6 +5,7 @@ import { millis } from '../../../core/instant.ts'
 import { byCodeUnit } from '../../../core/order.ts'
 import type { Request, SchedulingResult } from '../../../core/request.ts'
 import type { WantedKeys } from '../../../core/shape.ts'
+import { IndexMeasure } from './index-measure.ts'
 import { KvIndex } from './kv-index.ts'
 import { Lookup } from './lookup.ts'
 import { type PreciseParameters, preciseParameters } from './parameters.ts'
@@ -16,6 +17,7 @@ const TYPE = 'precise-prefix-cache-producer'
 
 /** The profile whose target computes the prompt's blocks too. Its name is not configurable. (llm-d) */
 const PREFILL_PROFILE = 'prefill'
+const KEY_BYTES = 8
 /** Endpoints shown in a dump. */
 const SHOWN_MAX = 100
 
@@ -32,17 +34,24 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
   private readonly lookup: Lookup
   private readonly speculation = new Speculation()
   private readonly speculative: number
+  private readonly measure: IndexMeasure
   private services: Services | undefined
   private writer: Writer<PrefixCacheMatchInfo> | undefined
 
-  constructor(name: string, parameters: PreciseParameters) {
-    this.typedName = { type: TYPE, name }
+  constructor(name: string, parameters: PreciseParameters, type: string = TYPE) {
+    this.typedName = { type, name }
     this.parameters = parameters
     this.index = new KvIndex(parameters.blocksMax)
     this.key = fromProducer(PREFIX_CACHE_MATCH_INFO, name)
     this.tiers = new Tiers(parameters.weights)
     this.speculative = this.tiers.numberOf(SPECULATIVE)
     this.lookup = new Lookup(this.index, this.tiers, parameters.hash, parameters.blockTokens)
+    this.measure = new IndexMeasure(parameters.measures ? (observation) => this.services?.observe(observation) : undefined)
+  }
+
+  /** Has lookups timed, by seconds that only rise; no decision depends on them. */
+  timeWith(stopwatch: () => number): void {
+    this.measure.stopwatch = stopwatch
   }
 
   consumes(): Consumption {
@@ -65,7 +74,10 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
 
   produce(request: Request, candidates: readonly Endpoint[]): void {
     this.endSpeculation()
-    for (const [at, info] of this.lookup.matches(request.shape, candidates).entries()) this.writer?.put(candidates[at] as Endpoint, info)
+    const since = this.measure.start()
+    const infos = this.lookup.matches(request.shape, candidates)
+    this.measure.lookedUp(infos, since)
+    this.publish(candidates, infos)
   }
 
   /** The endpoints that the request goes to will hold its blocks before their engines have told so. */
@@ -87,11 +99,14 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
     // Keys of another block size name other blocks: they would match nothing and only take room.
     if (blockTokens !== this.parameters.blockTokens) return
     this.shelve(endpoint, wordsOf(keys), this.tiers.numberOf(tier))
+    this.measure.changed(Math.floor(keys.length / KEY_BYTES), 0, this.index.evictions)
   }
 
   kvBlocksRemoved(endpoint: Endpoint, keys: Uint8Array, tier: string): void {
     const number = this.tiers.numberOf(tier)
-    if (this.isOf(endpoint) && number >= 0) this.unshelve(endpoint.slot, wordsOf(keys), number)
+    if (!this.isOf(endpoint) || number < 0) return
+    this.unshelve(endpoint.slot, wordsOf(keys), number)
+    this.measure.changed(0, Math.floor(keys.length / KEY_BYTES), this.index.evictions)
   }
 
   kvBlocksCleared(endpoint: Endpoint): void {
@@ -124,6 +139,11 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
     return { pods: pods.slice(0, SHOWN_MAX), totalPods: pods.length, maxPods: SHOWN_MAX, blocks: this.index.size, maxBlocks: this.index.max, speculativePrompts: this.speculation.pending.length }
   }
 
+  /** Writes what each candidate has of the prompt. */
+  protected publish(candidates: readonly Endpoint[], infos: readonly PrefixCacheMatchInfo[]): void {
+    for (const [at, info] of infos.entries()) this.writer?.put(candidates[at] as Endpoint, info)
+  }
+
   private speculate(endpoint: Endpoint, words: Int32Array): void {
     this.shelve(endpoint, words, this.speculative)
     this.speculation.add({ slot: endpoint.slot, until: (this.services?.now() ?? 0) + millis(this.parameters.speculativeMs), words })
@@ -153,7 +173,7 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
 }
 
 /** Keys as pairs of words; a rest of less than a key is none. */
-const wordsOf = (keys: Uint8Array): Int32Array => new Int32Array(keys.slice(0, keys.length - (keys.length % 8)).buffer)
+const wordsOf = (keys: Uint8Array): Int32Array => new Int32Array(keys.slice(0, keys.length - (keys.length % KEY_BYTES)).buffer)
 
 export const precisePrefixCacheProducer: PluginType = {
   type: TYPE,

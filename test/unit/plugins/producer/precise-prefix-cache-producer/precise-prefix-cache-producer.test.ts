@@ -113,6 +113,34 @@ describe('precise-prefix-cache-producer', () => {
     expect(producer.index.size).toBe(0)
   })
 
+  it('given metrics are wanted, when blocks come, go and are looked up, then each is counted, and lookups are timed by whoever has a clock', () => {
+    const { producer, desk, a, b, ask } = given({ indexerConfig: { kvBlockIndexConfig: { enableMetrics: true, inMemoryConfig: { size: 4 } } } })
+    let seconds = 10
+    producer.timeWith(() => (seconds += 0.25))
+    producer.kvBlocksStored(a, keysOf(tokens(12)), 'gpu', 4)
+    producer.kvBlocksStored(b, keysOf(tokens(8)), 'gpu', 4)
+    producer.kvBlocksRemoved(a, block(tokens(12), 2), 'gpu')
+    ask(tokens(18))
+    const totals = new Map<string, number>()
+    for (const { name, value } of desk.observations) totals.set(name, (totals.get(name) ?? 0) + value)
+    expect(totals).toEqual(new Map([
+      ['kv_cache_index_admissions_total', 5],
+      // One was lost to the bound.
+      ['kv_cache_index_evictions_total', 2],
+      ['kv_cache_index_lookup_requests_total', 1],
+      ['kv_cache_index_lookup_hits_total', 2],
+      ['kv_cache_index_max_pod_hit_count_total', 2],
+      ['kv_cache_index_lookup_latency_seconds', 0.25],
+    ]))
+  })
+
+  it('given no metrics are wanted, then nothing is counted', () => {
+    const { producer, desk, a, ask } = given()
+    producer.kvBlocksStored(a, keysOf(tokens(12)), 'gpu', 4)
+    ask(tokens(12))
+    expect(desk.observations).toEqual([])
+  })
+
   it('given media in a prompt, when matched, then the blocks in which they lie are counted apart', () => {
     const { producer, a, ask } = given()
     const media = [{ modality: 'image', hash: 'cafe', offset: 5, length: 4 }]
