@@ -12,12 +12,27 @@ export interface Divergence {
   readonly codeSays: string
 }
 
-/** Compares decisions byte by byte; undefined when they are the same. */
+/** Compares decisions; undefined when they are the same to the byte. */
 export const compareDecisions = (position: number, journal: readonly Decision[], code: readonly Decision[]): Divergence | undefined => {
   if (journal.length === 0 && code.length === 0) return undefined
+  if (alike(journal, code)) return undefined
   if (journal.length === code.length && journal.every((decision, i) => sameBytes(toBytes(encodeDecision, decision), toBytes(encodeDecision, code[i] as Decision)))) return undefined
   const difference = firstDifference('decisions', journal, code) ?? { field: 'decisions', journalSays: 'other bytes', codeSays: 'these bytes' }
   return { position, ...difference }
+}
+
+/** Whether plain data is the same in every field, and so is written as the same bytes. */
+const alike = (a: unknown, b: unknown): boolean => {
+  if (Object.is(a, b)) return true
+  if (!isRecord(a) || !isRecord(b)) return false
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false
+    for (let i = 0; i < a.length; i++) if (!alike(a[i], b[i])) return false
+    return true
+  }
+  for (const key in a) if (!alike(a[key], b[key])) return false
+  for (const key in b) if (!(key in a)) return false
+  return true
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {

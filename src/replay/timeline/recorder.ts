@@ -128,6 +128,8 @@ export class Recorder {
 
   private endpointStep(actor: EndpointActor, transition: Transition): void {
     this.step(1, actor.endpoint.life, transition)
+    // Most steps are taken in place: an endpoint was heard of again.
+    if (transition.from === transition.to) return
     const before = transition.from.split('|')
     const now = transition.to.split('|')
     for (const [kind, path] of SPELLS) {

@@ -1,12 +1,14 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals'
+import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { choose, chosen, collapseIdle, goTo, look, span, story, theme } from '../state/store.ts'
 import { durationText, timeText } from '../state/text.ts'
 import { OUTCOMES, STAGES } from '../../replay/timeline/timeline.ts'
+import { barPlaces } from './bar-places.ts'
 import { paletteOf } from './colours.ts'
 import { packBars } from './packing.ts'
-import { barAt, barPlaces, rasterize } from './raster.ts'
+import { barAt, rasterize } from './raster.ts'
 import type { LanePicture, LaneView } from './raster.ts'
 import { foldedAxis, plainAxis, tickStep } from './time-axis.ts'
 import type { TimeAxis } from './time-axis.ts'
@@ -50,11 +52,7 @@ export const FleetView = (): JSX.Element => {
     }
   }, [])
 
-  useSignalEffect(() => {
-    void theme.value
-    const element = canvas.current
-    if (element !== null && picture.value !== undefined) paint(element, shown.value, picture.value)
-  })
+  usePaint(canvas, shown, picture)
 
   const drag = useDrag(shown, picture, scroll)
   const now = picture.value
@@ -138,19 +136,36 @@ const viewOf = (picture: LanePicture | undefined, size: { width: number; height:
   return { ...size, order, laneHeight, top, left, right: Math.max(right, left + 1) }
 }
 
-const paint = (element: HTMLCanvasElement, shown: LaneView, picture: LanePicture): void => {
+/** Paints what is shown, at most once a frame however often it changes. */
+const usePaint = (canvas: { readonly current: HTMLCanvasElement | null }, shown: ReadonlySignal<LaneView>, picture: ReadonlySignal<LanePicture | undefined>): void => {
+  const frame = useRef(0)
+  const image = useRef<ImageData | undefined>(undefined)
+  useSignalEffect(() => {
+    void [theme.value, shown.value, picture.value]
+    if (frame.current !== 0) return
+    frame.current = requestAnimationFrame(() => {
+      frame.current = 0
+      const [element, seen] = [canvas.current, picture.peek()]
+      if (element !== null && seen !== undefined) image.current = paint(element, shown.peek(), seen, image.current)
+    })
+  })
+}
+
+/** Paints one frame; gives the picture back, to be painted over next time. */
+const paint = (element: HTMLCanvasElement, shown: LaneView, picture: LanePicture, before: ImageData | undefined): ImageData | undefined => {
   const ratio = Math.min(2, devicePixelRatio)
   const width = Math.round(shown.width * ratio)
   const height = Math.round(shown.height * ratio)
   if (element.width !== width || element.height !== height) Object.assign(element, { width, height })
   const context = element.getContext('2d', { alpha: false })
-  if (context === null) return
-  const image = context.createImageData(width, height)
+  if (context === null) return undefined
+  const image = before?.width === width && before.height === height ? before : context.createImageData(width, height)
   const pixels = new Uint32Array(image.data.buffer)
   const seen = rasterize(pixels, { ...shown, width, height, laneHeight: shown.laneHeight * ratio, top: shown.top * ratio }, picture, paletteOf(getComputedStyle(document.documentElement)))
   context.putImageData(image, 0, 0)
   element.dataset['bars'] = String(seen.bars)
   element.dataset['calls'] = '1'
+  return image
 }
 
 const placeOnScreen = (shown: LaneView, axis: TimeAxis, us: number): number => {

@@ -1,4 +1,6 @@
 import type { BarData, LaneData } from '../worker/messages.ts'
+import { BLOCK } from './bar-places.ts'
+import type { BarPlaces } from './bar-places.ts'
 import type { Packing } from './packing.ts'
 import type { TimeAxis } from './time-axis.ts'
 
@@ -30,20 +32,6 @@ export interface Palette {
   readonly stages: readonly (readonly [waiting: number, serving: number])[]
 }
 
-/** Where bars begin, turn and end on the axis; worked out once, since a frame has no time for it. */
-export interface BarPlaces {
-  readonly from: Float64Array
-  readonly firstByte: Float64Array
-  readonly to: Float64Array
-}
-
-/** The places of bars on an axis; one that is open ends at `now`. */
-export const barPlaces = ({ from, firstByte, to }: BarData, axis: TimeAxis, now: number): BarPlaces => ({
-  from: from.map((us) => axis.place(us)),
-  firstByte: firstByte.map((us) => (Number.isNaN(us) ? NaN : axis.place(us))),
-  to: to.map((us) => axis.place(Number.isNaN(us) ? now : us)),
-})
-
 export interface LanePicture {
   readonly axis: TimeAxis
   readonly places: BarPlaces
@@ -60,6 +48,8 @@ export interface LanePicture {
 /** What a picture took; pixels are put on the screen in one call, however many bars there are. */
 export interface Drawn {
   readonly bars: number
+  /** Bars looked at one by one, to find those. */
+  readonly looked: number
   /** Lanes drawn as heights of how much was in flight, since their rows would be thinner than a pixel. */
   readonly dense: number
 }
@@ -68,6 +58,9 @@ export interface Drawn {
 export const stripHeight = (laneHeight: number): number => (laneHeight >= 30 ? Math.floor(laneHeight * 0.3) : 0)
 
 const FAILED_FROM = 2
+/** Up to so many pixels are set one by one: that is faster than to ask for it. */
+const SHORT = 48
+const NO_STAGE: readonly [number, number] = [0, 0]
 /** Lanes lower than this show bars over one another: heights could not be told apart. */
 const HEIGHTS_MIN = 4
 
@@ -107,9 +100,9 @@ class Raster {
       if (this.places[lane] !== place) return
       this.background(picture.lanes[lane] as LaneData, place)
     })
-    const bars = this.bars()
+    const { bars, looked } = this.bars()
     for (const [lane, counts] of this.columns) this.dense(lane, counts)
-    return { bars, dense: this.columns.size }
+    return { bars, looked, dense: this.columns.size }
   }
 
   private y(place: number): number {
@@ -159,13 +152,27 @@ class Raster {
     }
   }
 
-  private bars(): number {
+  private bars(): { readonly bars: number; readonly looked: number } {
+    const { view } = this
+    const { blocks, from } = this.picture.places
+    let bars = 0
+    let looked = 0
+    for (let block = 0; block < blocks.first.length; block += 1) {
+      if ((blocks.first[block] as number) >= view.right || (blocks.last[block] as number) < view.left) continue
+      const until = Math.min(from.length, (block + 1) * BLOCK)
+      bars += this.barsOf(block * BLOCK, until)
+      looked += until - block * BLOCK
+    }
+    return { bars, looked }
+  }
+
+  private barsOf(first: number, until: number): number {
     const { view, picture, places, perPixel } = this
     const { bars, packing } = picture
     const { from: starts, to: ends } = picture.places
     const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
     let drawn = 0
-    for (let i = 0; i < starts.length; i += 1) {
+    for (let i = first; i < until; i += 1) {
       if ((starts[i] as number) >= view.right || (ends[i] as number) < view.left) continue
       const lane = bars.lane[i] as number
       const place = places[lane] as number
@@ -188,11 +195,11 @@ class Raster {
   private bar(i: number, from: number, end: number, top: number, bottom: number): void {
     const { bars, chosen, places } = this.picture
     const { palette } = this
-    const [waiting, serving] = palette.stages[bars.stage[i] as number] ?? [palette.line, palette.line]
+    const colours = palette.stages[bars.stage[i] as number] ?? NO_STAGE
     const first = places.firstByte[i] as number
     const turn = Number.isNaN(first) ? end : Math.floor((first - this.view.left) / this.perPixel)
-    this.fill(from, Math.min(end, turn), top, bottom, waiting)
-    this.fill(Math.max(from, turn), end, top, bottom, serving)
+    this.fill(from, Math.min(end, turn), top, bottom, colours[0])
+    this.fill(Math.max(from, turn), end, top, bottom, colours[1])
     if ((bars.outcome[i] as number) >= FAILED_FROM) this.fill(Math.max(from, end - 3), end, top, bottom, palette.bad)
     if (chosen !== undefined && bars.request[i] === chosen) {
       this.fill(from, end, top, top + 1, palette.chosen)
@@ -237,7 +244,13 @@ class Raster {
     const from = Math.max(0, left)
     const to = Math.min(width, right)
     if (from >= to) return
-    for (let y = Math.max(0, top); y < Math.min(height, bottom); y += 1) this.pixels.fill(colour, y * width + from, y * width + to)
+    const { pixels } = this
+    const last = Math.min(height, bottom)
+    for (let y = Math.max(0, top); y < last; y += 1) {
+      const end = y * width + to
+      if (to - from > SHORT) pixels.fill(colour, y * width + from, end)
+      else for (let at = y * width + from; at < end; at += 1) pixels[at] = colour
+    }
   }
 }
 

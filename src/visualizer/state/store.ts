@@ -76,15 +76,18 @@ const advance = async (): Promise<void> => {
   }
 }
 
-/** Between two questions after new records; the page asks no more while nobody sees it. */
+/** Between two questions after new records, but ten times as long as the last answer took: a long story is not asked for all the time. */
 const TAIL_MS = 500
 
+/** Follows a running engine; the page asks no more while nobody sees it. */
 const tail = async (): Promise<void> => {
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, TAIL_MS))
+  for (let took = 0; ;) {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(TAIL_MS, 10 * took)))
     if (document.hidden) await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
     try {
+      const begun = performance.now()
       const newer = await client.ask('pull')
+      took = performance.now() - begun
       progress.value = undefined
       failure.value = ''
       if (newer === undefined) continue
@@ -182,9 +185,20 @@ effect(() => {
   if (story.value !== undefined && at.value > 0) void lookAt(at.value)
 })
 
+/** The address follows the page, but not at every frame of a movement: browsers bear some hundred changes a minute. */
+const LINK_MS = 150
+
+let linking = false
+
 effect(() => {
-  const link = linkTo({ view: view.value, at: following.value ? undefined : at.value, request: chosen.value, span: span.value })
-  if (story.value !== undefined && location.hash !== link) history.replaceState(null, '', link)
+  void [story.value, view.value, following.value, at.value, chosen.value, span.value]
+  if (linking) return
+  linking = true
+  setTimeout(() => {
+    linking = false
+    const link = linkTo({ view: view.value, at: following.value ? undefined : at.value, request: chosen.value, span: span.value })
+    if (story.value !== undefined && location.hash !== link) history.replaceState(null, '', link)
+  }, LINK_MS)
 })
 
 effect(() => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { barPlaces } from '../../../src/visualizer/fleet/bar-places.ts'
 import { mixed, packed } from '../../../src/visualizer/fleet/colours.ts'
 import { packBars } from '../../../src/visualizer/fleet/packing.ts'
-import { barAt, barPlaces, rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
+import { barAt, rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
 import type { LanePicture, LaneView, Palette } from '../../../src/visualizer/fleet/raster.ts'
 import { plainAxis } from '../../../src/visualizer/fleet/time-axis.ts'
 
@@ -49,6 +50,13 @@ describe('bars', () => {
   it('turn from waiting to serving at the first byte, and end where they end', () => {
     const { at } = draw(viewOf(1, 20), pictureOf(1, [{ lane: 0, from: 10, firstByte: 30, to: 60 }]))
     expect([at(9, 3), at(10, 3), at(29, 3), at(30, 3), at(59, 3), at(60, 3)]).toEqual([1, 10, 10, 11, 11, 1])
+  })
+
+  it('that are far from what is seen are not looked at one by one', () => {
+    const many = pictureOf(10, Array.from({ length: 10_000 }, (_, i) => ({ lane: i % 10, from: i / 100, to: i / 100 + 0.05 })))
+    const { drawn } = draw(viewOf(10, 20, { left: 50, right: 51 }), many)
+    expect(drawn.bars).toBeGreaterThan(99)
+    expect(drawn.looked).toBeLessThan(800)
   })
 
   it('that failed end in the colour of what is bad', () => {
