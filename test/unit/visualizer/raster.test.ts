@@ -75,7 +75,7 @@ describe('bars', () => {
   it('of a lane with more rows than pixels become heights of what is in flight', () => {
     const bars = Array.from({ length: 40 }, (_, i) => ({ lane: 0, from: i, to: 100 }))
     const { at, drawn } = draw(viewOf(1, 10), pictureOf(1, bars))
-    expect(drawn).toEqual({ bars: 40, dense: 1 })
+    expect(drawn).toEqual({ bars: 40, looked: 40, dense: 1 })
     expect(at(5, 1)).toBe(1)
     expect(at(5, 8)).toBe(11)
     expect(at(90, 1)).toBe(11)
