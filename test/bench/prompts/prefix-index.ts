@@ -42,7 +42,7 @@ const prompts = Array.from({ length: PROMPTS + 2000 }, (_, n) => prompt(n))
 const slots = new Map(Array.from({ length: ENDPOINTS }, (_, slot) => [`default/pod-${slot}`, slot] as const))
 
 const filled = (): BlockIndex => {
-  const index = new BlockIndex()
+  const index = new BlockIndex({ chained: true })
   for (const [id, slot] of slots) index.open(slot, id, CAPACITY)
   for (let n = 0; n < PROMPTS; n++) index.add(n % ENDPOINTS, prompts[n] as Int32Array, PROMPT_BLOCKS)
   return index
@@ -71,7 +71,7 @@ report(`prefix index: ${index.size} blocks held, ${index.distinct} distinct`, [
 const saved = saveIndex(index)
 report(`saving: ${(saved.length / 1e6).toFixed(1)} MB`, [
   { name: 'save', value: microseconds(1, () => saveIndex(index)) / 1000, unit: 'ms' },
-  { name: 'load', value: microseconds(1, () => loadIndex(new BlockIndex(), saved, slots)) / 1000, unit: 'ms' },
+  { name: 'load', value: microseconds(1, () => loadIndex(new BlockIndex({ chained: true }), saved, slots)) / 1000, unit: 'ms' },
 ])
 
 const matches = new Column<PrefixCacheMatchInfo>()

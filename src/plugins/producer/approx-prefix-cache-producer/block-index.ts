@@ -1,45 +1,46 @@
-import { CROWD, ENTRY_WORDS, HIGH, Holders, LOW, NOBODY, SLOT_MAX, SLOTS_A, SLOTS_B } from './holders.ts'
-import { KeyTable } from './key-table.ts'
-import { Pool } from './pool.ts'
+import { Holdings } from './holdings.ts'
+import { Runs } from './runs.ts'
+import { Shelf } from './shelf.ts'
 
-const NODE_WORDS = 3
-const OLDER = 0
-const NEWER = 1
-const ENTRY = 2
+/** Slots are below this. */
+const SLOTS_MAX = 0xfffe
 
-/** What one endpoint holds, in order of use. */
-export class Shelf {
-  readonly id: string
-  readonly capacity: number
-  size = 0
-  oldest = 0
-  newest = 0
-
-  constructor(id: string, capacity: number) {
-    this.id = id
-    this.capacity = capacity
-  }
+export interface BlockIndexOptions {
+  /**
+   * Whether a key stands for all of its prompt up to there, as chained hashes do. Blocks that always came together are then
+   * kept as one. Otherwise a key is the same block wherever it comes.
+   */
+  readonly chained?: boolean
 }
 
 /**
  * Which endpoints hold which blocks. Each endpoint holds its most recently added blocks, up to its capacity; adding a
  * block again refreshes it, looking it up does not. (llm-d: approx-prefix-cache-producer, index)
  *
- * Keys are pairs of 32-bit words and everything lies in typed arrays: some 75 bytes a block held once. Blocks of a
- * prompt are added one after the other and lie so, hence the entry after the last one found is tried before the table.
+ * Blocks are kept in runs: what one prompt added and no other prompt has parted since. A prompt is then a path of few runs,
+ * and what it costs goes by these, not by blocks; what of a run an endpoint still holds is one number. Keys are pairs of
+ * 32-bit words and everything lies in typed arrays: some 10 bytes a block held once, and 70 a run.
  */
 export class BlockIndex {
-  private readonly entries = new Pool(ENTRY_WORDS, 1024)
-  private readonly nodes = new Pool(NODE_WORDS, 1024)
-  private readonly holders = new Holders(this.entries)
-  private readonly table = new KeyTable()
+  readonly runs = new Runs()
+  readonly holdings = new Holdings()
+  private readonly chained: boolean
   private readonly shelves: (Shelf | undefined)[] = []
   /** Blocks held, over all endpoints. */
   size = 0
 
-  /** Distinct blocks. */
+  constructor({ chained = false }: BlockIndexOptions = {}) {
+    this.chained = chained
+  }
+
+  /** Distinct blocks that are held. Goes through all runs. */
   get distinct(): number {
-    return this.entries.live
+    let blocks = 0
+    for (let run = 1; run < this.runs.end; run++) {
+      if (!this.holdings.isHeld(run)) continue
+      blocks += this.runs.lengthOf(run) - Math.min(...this.holdings.of(run).map((holding) => this.holdings.fromOf(holding)))
+    }
+    return blocks
   }
 
   /** Slots are below this. */
@@ -51,16 +52,9 @@ export class BlockIndex {
     return this.shelves[slot]
   }
 
-  /** Makes room for so many distinct blocks in all, so that nothing grows until there are more. */
-  reserve(blocks: number): void {
-    this.entries.reserve(blocks)
-    this.nodes.reserve(blocks)
-    this.table.reserve(blocks)
-  }
-
   /** Lets an endpoint hold blocks; its capacity is from 1. */
   open(slot: number, id: string, capacity: number): Shelf {
-    if (slot > SLOT_MAX) throw new RangeError(`the prefix index takes ${SLOT_MAX + 1} endpoints`)
+    if (slot >= SLOTS_MAX) throw new RangeError(`the prefix index takes ${SLOTS_MAX} endpoints`)
     while (this.shelves.length <= slot) this.shelves.push(undefined)
     const shelf = new Shelf(id, capacity)
     this.shelves[slot] = shelf
@@ -71,32 +65,27 @@ export class BlockIndex {
   close(slot: number): void {
     const shelf = this.shelves[slot]
     if (shelf === undefined) return
-    while (shelf.size > 0) this.drop(shelf, slot)
+    this.trim(shelf, 0)
     this.shelves[slot] = undefined
   }
 
   /** Adds blocks in order to what an open endpoint holds; what falls out is what it used longest ago. */
   add(slot: number, keys: Int32Array, blocks: number): void {
     const shelf = this.shelves[slot] as Shelf
-    let guess = 0
-    for (let block = 0; block < blocks; block++) {
-      const low = keys[2 * block] as number
-      const high = keys[2 * block + 1] as number
-      const entry = this.find(low, high, guess) || this.create(low, high)
-      guess = entry + 1
-      const held = this.holders.nodeOf(entry, slot)
-      if (held !== 0) {
-        this.refresh(shelf, held)
-        continue
+    const { runs, chained } = this
+    let parent = 0
+    for (let block = 0; block < blocks; ) {
+      let run = runs.find(parent, keys[2 * block] as number, keys[2 * block + 1] as number)
+      if (run === 0) run = this.graft(parent, keys, block, chained ? blocks - block : 1)
+      else if (chained) {
+        const matched = runs.matched(run, keys, block, blocks)
+        if (matched < runs.lengthOf(run)) run = this.split(run, matched)
       }
-      const node = this.nodes.take()
-      this.nodes.words[NODE_WORDS * node + ENTRY] = entry
-      this.holders.add(entry, slot, node)
-      this.append(shelf, node)
-      shelf.size += 1
-      this.size += 1
-      if (shelf.size > shelf.capacity) this.drop(shelf, slot)
+      this.hold(shelf, slot, run)
+      block += runs.lengthOf(run)
+      if (chained) parent = run
     }
+    this.trim(shelf, shelf.capacity)
   }
 
   /**
@@ -104,136 +93,115 @@ export class BlockIndex {
    * `counts` has room for all slots.
    */
   count(keys: Int32Array, blocks: number, counts: Int32Array): void {
-    const { words } = this.entries
-    const { end } = this.entries
-    let at = 0 // where the next block's entry should be
-    let run = 0
-    let runA = NOBODY
-    let runB = NOBODY
-    for (let block = 0; block < blocks; block++) {
-      const low = keys[2 * block] as number
-      const high = keys[2 * block + 1] as number
-      if (at === 0 || at >= end || words[at + LOW] !== low || words[at + HIGH] !== high || words[at + SLOTS_A] === NOBODY) {
-        at = ENTRY_WORDS * this.search(low, high)
-        if (at === 0) break
-      }
-      const a = words[at + SLOTS_A] as number
-      const b = words[at + SLOTS_B] as number
-      at += ENTRY_WORDS
-      // Neighbouring blocks mostly have the same holders: these are counted together.
-      if (a === runA && (b === runB || (a === CROWD && this.sameCrowd(b, runB)))) {
-        run += 1
-        continue
-      }
-      this.credit(runA, runB, run, counts)
-      run = 1
-      runA = a
-      runB = b
+    const { runs, holdings, chained } = this
+    let parent = 0
+    for (let block = 0; block < blocks; ) {
+      const run = runs.find(parent, keys[2 * block] as number, keys[2 * block + 1] as number)
+      if (run === 0 || !holdings.isHeldWhole(run)) return
+      const matched = chained ? runs.matched(run, keys, block, blocks) : 1
+      holdings.credit(run, matched, counts)
+      if (matched < runs.lengthOf(run)) return
+      block += matched
+      if (chained) parent = run
     }
-    this.credit(runA, runB, run, counts)
   }
 
-  /** Slots of the endpoints that hold a block, in order. */
+  /** Slots of the endpoints that hold a block, in order. Goes through all that is held. */
   holding(low: number, high: number): number[] {
-    const entry = this.find(low, high, 0)
-    return entry === 0 ? [] : this.holders.slotsOf(entry)
+    return [...this.shelves.keys()].filter((slot) => this.held(slot).some(([one, other]) => one === low && other === high))
   }
 
-  /** Writes the keys of what an endpoint holds, least recently used first, as pairs of words from `at`. */
-  copy(slot: number, out: Int32Array, at: number): void {
-    const nodes = this.nodes.words
-    const entries = this.entries.words
-    let to = at
-    for (let node = this.shelves[slot]?.oldest ?? 0; node !== 0; node = nodes[NODE_WORDS * node + NEWER] as number) {
-      const entry = ENTRY_WORDS * (nodes[NODE_WORDS * node + ENTRY] as number)
-      out[to] = entries[entry + LOW] as number
-      out[to + 1] = entries[entry + HIGH] as number
-      to += 2
-    }
-  }
-
-  /** The entry of a key, 0 where there is none; the guess is tried first. */
-  private find(low: number, high: number, guess: number): number {
-    const { words } = this.entries
-    const at = ENTRY_WORDS * guess
-    const right = guess !== 0 && at < this.entries.end && words[at + LOW] === low && words[at + HIGH] === high && words[at + SLOTS_A] !== NOBODY
-    return right ? guess : this.search(low, high)
-  }
-
-  private search(low: number, high: number): number {
-    const { table } = this
-    const { words } = this.entries
-    for (let slot = table.home(low); ; slot = table.next(slot)) {
-      const entry = table.entryAt(slot)
-      if (entry === 0 || (table.lowAt(slot) === low && words[ENTRY_WORDS * entry + HIGH] === high)) return entry
-    }
-  }
-
-  private create(low: number, high: number): number {
-    const entry = this.entries.take()
-    this.entries.words[ENTRY_WORDS * entry + LOW] = low
-    this.entries.words[ENTRY_WORDS * entry + HIGH] = high
-    this.holders.clear(entry)
-    this.table.insert(low, entry)
-    return entry
-  }
-
-  /** Drops what the endpoint used longest ago. */
-  private drop(shelf: Shelf, slot: number): void {
-    const node = shelf.oldest
-    const entry = this.nodes.words[NODE_WORDS * node + ENTRY] as number
-    this.unlink(shelf, node)
-    this.nodes.give(node)
-    shelf.size -= 1
-    this.size -= 1
-    if (!this.holders.remove(entry, slot)) return
-    this.table.remove(this.entries.words[ENTRY_WORDS * entry + LOW] as number, entry)
-    this.entries.give(entry)
-  }
-
-  private refresh(shelf: Shelf, node: number): void {
-    if (shelf.newest === node) return
-    this.unlink(shelf, node)
-    this.append(shelf, node)
-  }
-
-  private unlink(shelf: Shelf, node: number): void {
-    const { words } = this.nodes
-    const older = words[NODE_WORDS * node + OLDER] as number
-    const newer = words[NODE_WORDS * node + NEWER] as number
-    if (older === 0) shelf.oldest = newer
-    else words[NODE_WORDS * older + NEWER] = newer
-    if (newer === 0) shelf.newest = older
-    else words[NODE_WORDS * newer + OLDER] = older
-  }
-
-  private append(shelf: Shelf, node: number): void {
-    const { words } = this.nodes
-    words[NODE_WORDS * node + OLDER] = shelf.newest
-    words[NODE_WORDS * node + NEWER] = 0
-    if (shelf.newest === 0) shelf.oldest = node
-    else words[NODE_WORDS * shelf.newest + NEWER] = node
-    shelf.newest = node
-  }
-
-  private sameCrowd(a: number, b: number): boolean {
-    const mine = this.holders.crowd(a).bits
-    const other = this.holders.crowd(b).bits
-    if (mine.length !== other.length) return false
-    for (let word = 0; word < mine.length; word++) if (mine[word] !== other[word]) return false
-    return true
-  }
-
-  private credit(a: number, b: number, run: number, counts: Int32Array): void {
-    if (a === NOBODY) return
-    if (a === CROWD) {
-      const { bits } = this.holders.crowd(b)
-      for (let word = 0; word < bits.length; word++) {
-        for (let rest = bits[word] as number; rest !== 0; rest &= rest - 1) counts[32 * word + 31 - Math.clz32(rest & -rest)]! += run
+  /** The keys of what an endpoint holds, least recently used first. */
+  held(slot: number): (readonly [low: number, high: number])[] {
+    const { holdings, runs } = this
+    const keys: (readonly [number, number])[] = []
+    for (let holding = this.shelves[slot]?.oldest ?? 0; holding !== 0; holding = holdings.newerOf(holding)) {
+      const run = holdings.runOf(holding)
+      const words = runs.read(run)
+      for (let block = holdings.fromOf(holding); block < runs.lengthOf(run); block++) {
+        keys.push([words[2 * block] as number, words[2 * block + 1] as number])
       }
+    }
+    return keys
+  }
+
+  /** Continues a run with blocks that nobody holds yet. */
+  graft(parent: number, keys: Int32Array, at: number, blocks: number): number {
+    const run = this.runs.create(parent, keys, at, blocks)
+    this.holdings.begin(run)
+    return run
+  }
+
+  /** An endpoint holds a run from a block on that it did not hold, and has used it just now. */
+  take(shelf: Shelf, slot: number, run: number, from: number): void {
+    this.holdings.append(shelf, this.holdings.create(run, slot, from))
+    this.grow(shelf, this.runs.lengthOf(run) - from)
+  }
+
+  /** An endpoint holds all of a run, and has used it just now. */
+  private hold(shelf: Shelf, slot: number, run: number): void {
+    const { holdings } = this
+    const known = holdings.find(run, slot)
+    if (known === 0) {
+      this.take(shelf, slot, run, 0)
       return
     }
-    for (let packed = a, left = 2; left > 0; left--, packed >>>= 16) if ((packed & 0xffff) !== 0xffff) counts[packed & 0xffff]! += run
-    for (let packed = b, left = 2; left > 0; left--, packed >>>= 16) if ((packed & 0xffff) !== 0xffff) counts[packed & 0xffff]! += run
+    const from = holdings.fromOf(known)
+    if (from !== 0) {
+      holdings.setFrom(known, 0)
+      this.grow(shelf, from)
+    }
+    if (shelf.newest === known) return
+    holdings.unlink(shelf, known)
+    holdings.append(shelf, known)
+  }
+
+  /** Parts a run; who holds it holds both parts as before. Returns the first. */
+  private split(run: number, blocks: number): number {
+    const { holdings, runs } = this
+    const holders = holdings.of(run)
+    const head = runs.split(run, blocks)
+    holdings.begin(head)
+    for (const holding of holders) {
+      const slot = holdings.slotOf(holding)
+      const from = holdings.fromOf(holding)
+      if (from < blocks) holdings.insertBefore(this.shelves[slot] as Shelf, holding, holdings.create(head, slot, from))
+      holdings.setFrom(holding, Math.max(0, from - blocks))
+    }
+    return head
+  }
+
+  /** Drops what the endpoint used longest ago until it holds no more than so many blocks. */
+  private trim(shelf: Shelf, blocks: number): void {
+    const { holdings, runs } = this
+    while (shelf.size > blocks) {
+      const holding = shelf.oldest
+      const run = holdings.runOf(holding)
+      const from = holdings.fromOf(holding)
+      const held = runs.lengthOf(run) - from
+      const excess = shelf.size - blocks
+      if (excess < held) {
+        holdings.setFrom(holding, from + excess)
+        this.grow(shelf, -excess)
+        return
+      }
+      holdings.remove(shelf, holding)
+      this.grow(shelf, -held)
+      this.release(run)
+    }
+  }
+
+  /** Forgets a run that nobody holds and nothing continues, and then those that it continued. */
+  private release(run: number): void {
+    for (let one = run; one !== 0 && !this.holdings.isHeld(one) && !this.runs.isContinued(one); ) {
+      const parent = this.runs.parentOf(one)
+      this.runs.remove(one)
+      one = parent
+    }
+  }
+
+  private grow(shelf: Shelf, blocks: number): void {
+    shelf.size += blocks
+    this.size += blocks
   }
 }

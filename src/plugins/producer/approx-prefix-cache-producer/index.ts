@@ -42,7 +42,7 @@ interface Pending {
 export class ApproxPrefixCacheProducer implements Producer, PreRequest, EndpointEvents, PeerLoads {
   readonly typedName: TypedName
   readonly parameters: ApproxParameters
-  readonly index = new BlockIndex()
+  readonly index = new BlockIndex({ chained: true })
   private readonly minBlockTokens: number
   private readonly key: DataKey<PrefixCacheMatchInfo>
   private readonly labels: Readonly<Record<string, string>>

@@ -48,8 +48,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 )
 const capacityOf = (slotNumber: number): number => 1 + ((7 * slotNumber) % 30)
 
-const applied = (commands: readonly Command[]): { index: BlockIndex; plain: PlainIndex } => {
-  const index = new BlockIndex()
+const applied = (commands: readonly Command[], chained = false): { index: BlockIndex; plain: PlainIndex } => {
+  const index = new BlockIndex({ chained })
   const plain = new PlainIndex()
   for (const one of commands) {
     if (one.do === 'close') {
@@ -65,12 +65,31 @@ const applied = (commands: readonly Command[]): { index: BlockIndex; plain: Plai
   return { index, plain }
 }
 
-describe('BlockIndex', () => {
+/** Prompts that part now and again: a number for each path, as a chained hash is. */
+const numbers = new Map<string, number>()
+const chain = (steps: readonly number[]): number[] =>
+  steps.map((_, at) => {
+    const path = steps.slice(0, at + 1).join()
+    return numbers.get(path) ?? numbers.set(path, numbers.size + 1).size
+  })
+const prompt: fc.Arbitrary<number[]> = fc
+  .array(fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(2) }), { maxLength: 45 })
+  .map(chain)
+const chainedCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ do: fc.constant('add' as const), slot, keys: prompt }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), slot }) },
+)
+
+describe.each([
+  ['of blocks each by itself', false, command, keys],
+  ['of chained blocks', true, chainedCommand, prompt],
+] as const)('BlockIndex %s', (_name, chained, command, keys) => {
   it('given any additions and removals, when asked, then it answers as the plain rules do', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 120 }), keys, (commands, asked) => {
-        const { index, plain } = applied(commands)
-        for (let key = 0; key <= 60; key++) {
+        const { index, plain } = applied(commands, chained)
+        const known = new Set([...commands.flatMap((one) => (one.do === 'add' ? one.keys : [])), ...asked])
+        for (const key of [...known].slice(0, 60)) {
           const [low = 0, high = 0] = wordsOf([key])
           expect(index.holding(low, high)).toEqual(plain.holding(key))
         }
@@ -79,7 +98,10 @@ describe('BlockIndex', () => {
         expect(new Map([...counts.entries()].filter(([, count]) => count > 0))).toEqual(plain.count(asked))
         const sizes = [...plain.held.values()].map((shelf) => shelf.keys.length)
         expect(index.size).toBe(sizes.reduce((a, b) => a + b, 0))
+        for (const [at, shelf] of plain.held) expect(index.held(at)).toEqual(shelf.keys.map((key) => [...wordsOf([key])]))
         expect(index.distinct).toBe(new Set([...plain.held.values()].flatMap((shelf) => shelf.keys)).size)
+        for (let at = 0; at < SLOTS; at++) index.close(at)
+        expect([index.size, index.distinct, index.runs.live]).toEqual([0, 0, 0])
       }),
       { numRuns: 200 },
     )
@@ -103,9 +125,9 @@ describe('BlockIndex', () => {
   it('given any history, when saved and loaded, then it is the same index, and equal states are equal bytes', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.array(command, { maxLength: 20 }), (before, after) => {
-        const { index } = applied(before)
+        const { index } = applied(before, chained)
         const saved = saveIndex(index)
-        const loaded = new BlockIndex()
+        const loaded = new BlockIndex({ chained })
         const slots = new Map(Array.from({ length: SLOTS }, (_, at) => [`ns/${at}`, at] as const))
         loadIndex(loaded, saved, slots)
         expect(saveIndex(loaded)).toEqual(saved)
@@ -125,7 +147,7 @@ describe('BlockIndex', () => {
   })
 
   it('given saved bytes that are cut or changed, when loaded, then they are refused', () => {
-    const { index } = applied([{ do: 'add', slot: 3, keys: [1, 2, 3] }])
+    const { index } = applied([{ do: 'add', slot: 3, keys: [1, 2, 3] }], chained)
     const saved = saveIndex(index)
     for (let length = 0; length < saved.length; length++) {
       expect(() => loadIndex(new BlockIndex(), saved.slice(0, length), new Map()), `${length} bytes`).toThrow(/damaged/)
@@ -133,13 +155,29 @@ describe('BlockIndex', () => {
     const newer = saved.slice()
     newer[0] = 9
     expect(() => loadIndex(new BlockIndex(), newer, new Map())).toThrow(/damaged/)
+    // Each word in turn as no index ever has it: what loads is an index nevertheless.
+    for (let at = 0; at < saved.length; at += 4) {
+      const changed = saved.slice()
+      changed[at + 3] = 0x80
+      const loaded = new BlockIndex({ chained })
+      try {
+        loadIndex(loaded, changed, new Map([['ns/3', 0]]))
+      } catch (error) {
+        expect(String(error)).toMatch(/damaged/)
+        continue
+      }
+      expect(loaded.size).toBeLessThanOrEqual(3)
+    }
   })
 
   it('given saved endpoints that are gone, when loaded, then they are left out', () => {
-    const { index } = applied([{ do: 'add', slot: 3, keys: [1, 2] }, { do: 'add', slot: 4, keys: [2, 3] }])
-    const loaded = new BlockIndex()
+    const { index } = applied([{ do: 'add', slot: 3, keys: [1, 2, 3, 4] }, { do: 'add', slot: 4, keys: [1, 2, 5] }], chained)
+    const loaded = new BlockIndex({ chained })
     loadIndex(loaded, saveIndex(index), new Map([['ns/4', 0]]))
-    expect(loaded.size).toBe(2)
+    expect(loaded.size).toBe(3)
+    expect(loaded.distinct).toBe(3)
     expect(loaded.shelf(0)?.id).toBe('ns/4')
+    loaded.close(0)
+    expect(loaded.runs.live).toBe(0)
   })
 })
