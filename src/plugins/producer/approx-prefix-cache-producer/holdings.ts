@@ -1,6 +1,6 @@
 import { Crowd } from './crowd.ts'
 import { Pool } from './pool.ts'
-import { Shelf } from './shelf.ts'
+import type { Shelf } from './shelf.ts'
 
 const OLDER = 0
 const NEWER = 1
