@@ -5,12 +5,13 @@ import { journalPath, openJournal } from '../adapters/sqlite/open-journal.ts'
 import { SignalboxError } from '../core/errors.ts'
 import { droppableSegments, fileParts, sliceOf, verify } from '../journal/index.ts'
 import type { JournalReader, Keep, Verified } from '../journal/index.ts'
+import { isInStream } from './journal-place.ts'
 
 export { openJournal } from '../adapters/sqlite/open-journal.ts'
 export { JournalError, kindOf, parseKeep, readRecords, statOf, verify } from '../journal/index.ts'
 export type { JournalReader, JournalStat, Keep, SegmentInfo, Verified } from '../journal/index.ts'
 
-/** A journal that nothing was said of for so long is looked at anyway: not every file system tells of changes. */
+/** A journal that nothing was said of for so long is looked at anyway: not every file system tells of changes, and no stream does. */
 const LOOK_AGAIN_MS = 1000
 
 export interface Exported extends Verified {
@@ -91,12 +92,14 @@ export function pruneJournal(path: string, keep: Keep, nowUs: number, progress: 
 
 /** Opening for writing makes a journal where there is none, which is not what pruning is for. */
 function refuseToWrite(file: string): void {
+  if (isInStream(file)) throw new SignalboxError('usage', 'a journal in JetStream is pruned by its engine: start that with --journal-keep')
   if (!existsSync(file)) throw new SignalboxError('journal-not-found', 'there is no journal', { file })
   if (isExported(file)) throw new SignalboxError('usage', `${file} is an exported file: export less of it instead`)
 }
 
 /** Whether a path names an exported file, which nobody writes any more. */
 export function isExported(path: string): boolean {
+  if (isInStream(path)) return false
   const reader = openJournal(path)
   reader.close()
   return !('path' in reader)
@@ -114,7 +117,7 @@ export function toEnd<T, R>(run: Generator<T, R, undefined>, progress: (value: T
 /** Yields each time the journal at a path may have grown, until the signal. */
 export async function* changes(path: string, signal: AbortSignal): AsyncGenerator<undefined, void, undefined> {
   let wake = (): void => undefined
-  const watcher = watch(dirname(journalPath(path)), () => wake())
+  const watcher = isInStream(path) ? undefined : watch(dirname(journalPath(path)), () => wake())
   const abort = (): void => wake()
   signal.addEventListener('abort', abort)
   try {
@@ -127,7 +130,7 @@ export async function* changes(path: string, signal: AbortSignal): AsyncGenerato
       clearTimeout(timer)
     }
   } finally {
-    watcher.close()
+    watcher?.close()
     signal.removeEventListener('abort', abort)
   }
 }

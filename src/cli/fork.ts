@@ -2,15 +2,18 @@ import { once } from 'node:events'
 import { Command } from 'commander'
 import { forkOf } from '../app/fork.ts'
 import { load } from '../app/load.ts'
-import { openJournal, pluginModules } from '../app/reading.ts'
+import { openJournalAt } from '../app/journal-place.ts'
+import type { BrokerAccess } from '../app/journal-place.ts'
+import { pluginModules } from '../app/reading.ts'
 import { engineOptions, sentence } from '../replay/index.ts'
 import type { ForkedDecision, ForkSummary } from '../replay/index.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { EXIT, outcome } from './outcome.ts'
 import { Progress } from './progress.ts'
 import { table } from './table.ts'
+import { JOURNAL, withBrokerOptions } from './with-journal.ts'
 
-interface Flags {
+interface Flags extends BrokerAccess {
   readonly config: readonly string[]
   readonly plugins?: readonly string[]
   readonly from?: number
@@ -21,15 +24,15 @@ interface Flags {
 
 const listed = (value: string, before: readonly string[] = []): string[] => [...before, value]
 /** A fork reads the receipts of one record at a time. */
-const RECEIPT_BYTES = 4 * 1024 * 1024
+const RECEIPT_BYTES = 1024 * 1024
 /** Changed decisions printed for people; all with --json. */
 const SHOWN_MAX = 20
 
 /** `signalbox fork`: what would have been decided under another configuration? */
 export const forkCommand = (): Command =>
-  exitOnUsage(new Command('fork'))
+  withBrokerOptions(exitOnUsage(new Command('fork')))
     .description('decide the recorded inputs again under another configuration, and tell which decisions change')
-    .argument('<journal>', 'journal.sqlite, the folder it is in, or an exported .sbj file')
+    .argument('<journal>', JOURNAL)
     .requiredOption('--config <file>', 'the other configuration; may be given several times', listed)
     .option('--from <position>', 'begin at the newest base at or before it', countFrom(0))
     .option('--until <position>', 'stop after it', countFrom(1))
@@ -39,7 +42,7 @@ export const forkCommand = (): Command =>
     .addHelpText('after', '\nRecorded are the inputs and their times; assumed is that endpoints would have answered as they did.\nExit code: 0 nothing changes, 1 some decision does, 2 wrong usage.')
     .action((path: string, flags: Flags) => outcome(async () => {
       const { completed } = await load({ files: flags.config, flags: new Map(), pluginModules: flags.plugins ?? [], allowExperimental: flags.allowExperimentalPlugins ?? false, endpoints: undefined })
-      const reader = openJournal(path)
+      const reader = openJournalAt(path, flags)
       try {
         const options = engineOptions(await pluginModules(flags.plugins ?? []), { receiptBytes: RECEIPT_BYTES })
         const run = forkOf(options, reader, completed, { from: flags.from, until: flags.until })

@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { changes, exportJournal, isExported, JournalError, parseKeep, pruneJournal, readRecords, statOf, toEnd, verify } from '../app/journal-files.ts'
 import type { JournalReader, Keep } from '../app/journal-files.ts'
+import type { BrokerAccess } from '../app/journal-place.ts'
 import { SignalboxError } from '../core/errors.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { recordJson, recordLine, statText, verifiedText } from './journal-text.ts'
 import { EXIT, json, outcome } from './outcome.ts'
 import { Progress } from './progress.ts'
-import { withJournal } from './with-journal.ts'
+import { JOURNAL, withBrokerOptions, withJournal } from './with-journal.ts'
 
-const JOURNAL = 'journal.sqlite, the folder it is in, or an exported .sbj file'
 const MICROS_PER_MS = 1000
 const TAIL_RECORDS = 10
 
@@ -23,12 +23,12 @@ export const journalCommand = (): Command =>
     .addCommand(pruneCommand())
 
 const statCommand = (): Command =>
-  exitOnUsage(new Command('stat'))
+  withBrokerOptions(exitOnUsage(new Command('stat')))
     .description('segments, positions, times, records by kind, and what they take')
     .argument('<journal>', JOURNAL)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 right, 1 the journal is damaged, 2 it cannot be opened.')
-    .action((path: string, flags: { readonly json?: boolean }) => withJournal(path, reader => {
+    .action((path: string, flags: BrokerAccess & { readonly json?: boolean }) => withJournal(path, flags, reader => {
       const progress = progressOver('reading', reader)
       const stat = toEnd(statOf(reader), records => progress.at(records))
       progress.end()
@@ -37,14 +37,14 @@ const statCommand = (): Command =>
     }))
 
 const tailCommand = (): Command =>
-  exitOnUsage(new Command('tail'))
+  withBrokerOptions(exitOnUsage(new Command('tail')))
     .description('the last records, and with --follow those that come')
     .argument('<journal>', JOURNAL)
     .option('-n, --records <count>', 'how many of the last records', countFrom(0), TAIL_RECORDS)
     .option('-f, --follow', 'go on with what is written, until interrupted')
     .option('--json', 'print each record as a line of JSON')
     .addHelpText('after', '\nExit code: 0 right, 1 the journal is damaged, 2 it cannot be opened.')
-    .action((path: string, flags: { readonly records: number; readonly follow?: boolean; readonly json?: boolean }) => withJournal(path, async reader => {
+    .action((path: string, flags: BrokerAccess & { readonly records: number; readonly follow?: boolean; readonly json?: boolean }) => withJournal(path, flags, async reader => {
       if (flags.follow === true && isExported(path)) throw new SignalboxError('usage', `${path} is an exported file, which does not grow: leave out --follow`)
       const oldest = (reader.segments()[0]?.basePosition ?? 0) + 1
       let next = Math.max(oldest, reader.lastPosition() - flags.records + 1)
@@ -60,7 +60,7 @@ const tailCommand = (): Command =>
     }))
 
 const exportCommand = (): Command =>
-  exitOnUsage(new Command('export'))
+  withBrokerOptions(exitOnUsage(new Command('export')))
     .description('copy a slice into a file that replay, explain, verify and the visualizer open like a journal')
     .argument('<journal>', JOURNAL)
     .argument('<file>', 'the file to write, by custom *.sbj')
@@ -68,7 +68,7 @@ const exportCommand = (): Command =>
     .option('--to <position>', 'last record wanted; the slice ends with its batch', countFrom(1))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 written and checked, 1 the journal is damaged or the file cannot be written, 2 the positions are not there.')
-    .action((path: string, file: string, flags: { readonly from?: number; readonly to?: number; readonly json?: boolean }) => withJournal(path, reader => {
+    .action((path: string, file: string, flags: BrokerAccess & { readonly from?: number; readonly to?: number; readonly json?: boolean }) => withJournal(path, flags, reader => {
       const { from = (reader.segments()[0]?.basePosition ?? 0) + 1, to = Math.max(from, reader.lastPosition()) } = flags
       const total = reader.segments().reduce((sum, segment) => sum + segment.bytes, 0)
       const progress = new Progress('writing', total)
@@ -80,13 +80,13 @@ const exportCommand = (): Command =>
     }))
 
 const verifyCommand = (): Command =>
-  exitOnUsage(new Command('verify'))
+  withBrokerOptions(exitOnUsage(new Command('verify')))
     .description('follow the chain and read every record; names the first fault and where it is')
     .argument('<journal>', JOURNAL)
     .option('--base <position>', 'begin at the base at this position; without it at the oldest', countFrom(0))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 whole, 1 there is a fault, 2 it cannot be opened.')
-    .action((path: string, flags: { readonly base?: number; readonly json?: boolean }) => withJournal(path, reader => {
+    .action((path: string, flags: BrokerAccess & { readonly base?: number; readonly json?: boolean }) => withJournal(path, flags, reader => {
       const progress = progressOver('verifying', reader)
       const first = flags.base ?? reader.segments()[0]?.basePosition ?? 0
       try {

@@ -1,14 +1,15 @@
 import { Command, Option } from 'commander'
 import type { JournalReader } from '../app/journal-files.ts'
+import type { BrokerAccess } from '../app/journal-place.ts'
 import { pluginModules } from '../app/reading.ts'
 import { engineOptions, finish, replayJournal } from '../replay/index.ts'
 import type { Divergence, Replayed } from '../replay/index.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { EXIT, json } from './outcome.ts'
 import { Progress } from './progress.ts'
-import { withJournal } from './with-journal.ts'
+import { JOURNAL, withBrokerOptions, withJournal } from './with-journal.ts'
 
-interface Flags {
+interface Flags extends BrokerAccess {
   readonly from?: number
   readonly until?: number
   readonly interpreter: 'table' | 'xstate'
@@ -18,16 +19,16 @@ interface Flags {
 
 /** `signalbox replay`: does every decision of a journal come out the same again? */
 export const replayCommand = (): Command =>
-  exitOnUsage(new Command('replay'))
+  withBrokerOptions(exitOnUsage(new Command('replay')))
     .description('decide every record of a journal again and compare; stops at the first difference')
-    .argument('<journal>', 'journal.sqlite, the folder it is in, or an exported .sbj file')
+    .argument('<journal>', JOURNAL)
     .option('--from <position>', 'begin at the newest base at or before this position (default: the oldest base)', countFrom(0))
     .option('--until <position>', 'stop after this position', countFrom(1))
     .addOption(new Option('--interpreter <name>', 'what runs the state machines').choices(['table', 'xstate']).default('table'))
     .option('--plugins <module>', 'a module of your own that exports pluginTypes; may be given several times', (module: string, before: readonly string[] = []) => [...before, module])
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExit code: 0 no difference, 1 a difference or a damaged journal, 2 wrong usage.')
-    .action((path: string, flags: Flags) => withJournal(path, (reader) => replay(reader, flags)))
+    .action((path: string, flags: Flags) => withJournal(path, flags, (reader) => replay(reader, flags)))
 
 const replay = async (reader: JournalReader, flags: Flags): Promise<number> => {
   const options = engineOptions(await pluginModules(flags.plugins ?? []), { interpreter: flags.interpreter, receiptBytes: RECEIPT_BYTES })

@@ -1,15 +1,17 @@
 import { spawn } from 'node:child_process'
 import { basename, dirname } from 'node:path'
 import { Command } from 'commander'
-import { openJournal } from '../app/reading.ts'
+import { isInStream, openJournalAt } from '../app/journal-place.ts'
+import type { BrokerAccess } from '../app/journal-place.ts'
 import { addressText } from '../app/serve.ts'
 import { pageFolder } from '../app/ui/page-folder.ts'
 import { servePage } from '../app/ui/page-server.ts'
 import { SignalboxError } from '../core/errors.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { EXIT, outcome } from './outcome.ts'
+import { JOURNAL, withBrokerOptions } from './with-journal.ts'
 
-interface Flags {
+interface Flags extends BrokerAccess {
   readonly port: number
   readonly at?: number
   readonly open: boolean
@@ -19,9 +21,9 @@ const PORT_MAX = 65_535
 
 /** `signalbox viz`: the visualizer on a journal, or on a running engine. */
 export const vizCommand = (): Command =>
-  exitOnUsage(new Command('viz'))
+  withBrokerOptions(exitOnUsage(new Command('viz')))
     .description('see a journal in the browser: the fleet, the machines, and why each request went where it did')
-    .argument('[journal]', 'journal.sqlite, the folder it is in, an exported .sbj file, or http://host:port of a running engine\'s admin port', '.signalbox')
+    .argument('[journal]', `${JOURNAL}; or http://host:port of a running engine's admin port`, '.signalbox')
     .option('--port <port>', 'where the page is served on this machine; 0 takes a free one', countFrom(0, PORT_MAX), 0)
     .option('--at <position>', 'open at this position', countFrom(1))
     .option('--no-open', 'print the address, and open no browser')
@@ -32,7 +34,7 @@ export const vizCommand = (): Command =>
         show(`${await running(journal)}${link}`, flags.open)
         return EXIT.right
       }
-      const reader = openJournal(journal)
+      const reader = openJournalAt(journal, flags)
       await pageFolder()
       const page = await servePage({ host: '127.0.0.1', port: flags.port }, nameOf(journal), reader, false)
       const told = new Promise<void>((resolve) => {
@@ -46,7 +48,8 @@ export const vizCommand = (): Command =>
     }))
 
 /** The folder says more than a file that is always called the same. */
-const nameOf = (journal: string): string => (basename(journal) === 'journal.sqlite' ? `${basename(dirname(journal))}/journal.sqlite` : basename(journal))
+const nameOf = (journal: string): string =>
+  basename(journal) === 'journal.sqlite' || isInStream(journal) ? `${basename(dirname(journal))}/${basename(journal)}` : basename(journal)
 
 const running = async (url: string): Promise<string> => {
   const page = new URL('/ui', url).href

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NatsJournalStore } from '../../../src/adapters/nats/journal/journal-store.ts'
 import { SqliteJournalReader } from '../../../src/adapters/sqlite/journal-reader.ts'
@@ -59,6 +60,31 @@ describe('an engine whose journal is in JetStream', { timeout: 90_000 }, () => {
     await again.close()
     expect(sameAs(again.folder)).toBeGreaterThan(records)
     expect((await run('replay', journalIn(again.folder))).out).toContain('0 divergences')
+  })
+
+  it('given an engine that writes, then commands read the stream, and its own page tells what it writes', async () => {
+    const engine = await started()
+    await requests(3)
+    await (await (await world.client()).schedule({ ...chatRequest(), requestId: 'asked-for' })).ended({ cause: 'natural', status: 200 })
+    const place = `${world.server.url}/default/replica-0`
+    await expect.poll(async () => (await run('explain', place, 'asked-for')).code, WAIT).toBe(0)
+    expect((await run('explain', place, 'asked-for')).out).toContain('default/a')
+    expect((await run('replay', place)).out).toContain('0 divergences')
+    expect((await run('journal', 'verify', place)).out).toContain(`${place} is whole`)
+    expect(JSON.parse((await run('journal', 'stat', '--json', place)).out)).toMatchObject({ requests: 4 })
+    expect((await run('journal', 'tail', '-n', '2', place)).out.trim().split('\n')).toHaveLength(2)
+    const file = join(engine.folder, 'slice.sbj')
+    expect((await run('journal', 'export', place, file)).code).toBe(0)
+    expect((await run('replay', file)).out).toContain('0 divergences')
+    const other = await run('journal', 'stat', `${world.server.url}/default/nobody`)
+    expect([other.code, other.out + other.errors]).toEqual([2, expect.stringContaining('signalbox_default_journal_replica-0')])
+    // Nothing was made by looking.
+    const { connection } = await world.server.link()
+    expect((await connection.request('$JS.API.STREAM.NAMES', '')).json<{ streams: string[] }>().streams.filter((name) => name.includes('nobody'))).toEqual([])
+    const live = async (path: string): Promise<Response> => fetch(`${engine.adminUrl}/ui/api/${path}`)
+    const { lastPosition } = (await (await live('journal')).json()) as { lastPosition: number }
+    await requests(1)
+    await expect.poll(async () => (await (await live(`after?position=${lastPosition}`)).arrayBuffer()).byteLength, WAIT).toBeGreaterThan(100)
   })
 
   it('given the broker is killed under load, then the engine goes on, and afterwards nothing is lost and nothing is there twice', async () => {

@@ -1,5 +1,6 @@
 import { Objm } from '@nats-io/obj'
 import type { ObjectStore } from '@nats-io/obj'
+import { SignalboxError } from '../../../core/errors.ts'
 import type { SealedState } from '../../../journal/index.ts'
 import type { NatsLink } from '../connection.ts'
 
@@ -25,6 +26,15 @@ export class StateObjects {
   /** Makes the bucket when it is not there. */
   static async open(link: NatsLink, bucket: string, replicas: number): Promise<StateObjects> {
     return new StateObjects(await new Objm(link.jetstream()).create(bucket, { replicas }))
+  }
+
+  /** Opens a bucket that is there. @throws SignalboxError journal-not-found */
+  static async look(link: NatsLink, bucket: string): Promise<StateObjects> {
+    try {
+      return new StateObjects(await new Objm(link.jetstream()).open(bucket))
+    } catch (error) {
+      throw new SignalboxError('journal-not-found', `the object store ${bucket} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
 
   /** Oldest first. */

@@ -14,14 +14,17 @@ export interface StoreOptions {
   readonly pool: string
   readonly replica: string
   readonly streamReplicas: number
+  /** Read what is there and make nothing. */
+  readonly readOnly?: boolean
 }
 
 const data = workerData as AnswererData<StoreOptions>
 
-const open = async ({ nats, prefix, pool, replica, streamReplicas }: StoreOptions): Promise<{ readonly link: NatsLink; readonly journal: StreamJournal }> => {
+const open = async ({ nats, prefix, pool, replica, streamReplicas, readOnly = false }: StoreOptions): Promise<{ readonly link: NatsLink; readonly journal: StreamJournal }> => {
   const link = await NatsLink.open(nats)
   try {
-    return { link, journal: await StreamJournal.open({ link, names: new Names(prefix, pool), replica, streamReplicas }) }
+    const options = { link, names: new Names(prefix, pool), replica, streamReplicas }
+    return { link, journal: await (readOnly ? StreamJournal.look(options) : StreamJournal.open(options)) }
   } catch (error) {
     await link.close()
     throw error

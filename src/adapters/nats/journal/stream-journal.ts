@@ -1,4 +1,3 @@
-import { DiscardPolicy, StorageType } from '@nats-io/jetstream'
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream'
 import { SignalboxError } from '../../../core/errors.ts'
 import { chainAfter, openBase, openBatch } from '../../../journal/index.ts'
@@ -6,8 +5,9 @@ import type { SealedBatch, SealedState, SegmentInfo, SnapshotInfo, StoredBatch }
 import { notDroppable } from '../../../journal/memory.ts'
 import type { NatsLink } from '../connection.ts'
 import type { Names } from '../names.ts'
-import { ensureStream, infoOf } from '../streams.ts'
+import { infoOf } from '../streams.ts'
 import { AcknowledgedPublisher } from './acknowledged-publisher.ts'
+import { makeStream, othersOf } from './journal-stream.ts'
 import { StateObjects } from './state-objects.ts'
 import type { StoredState } from './state-objects.ts'
 import { apartOf, headAfter, headersOf, headOf, lastOf } from './stored-batch.ts'
@@ -71,6 +71,15 @@ export class StreamJournal {
     const journal = new StreamJournal(options, manager, await openStates(options))
     await journal.settle()
     return journal
+  }
+
+  /** Opens a journal that is there, to read it; makes nothing. @throws SignalboxError journal-not-found */
+  static async look(options: StreamJournalOptions): Promise<StreamJournal> {
+    const { link, names, replica } = options
+    const manager = await link.manager()
+    const stream = names.journalStream(replica)
+    if ((await infoOf(manager, stream)) === undefined) throw new SignalboxError('journal-not-found', `the server has no stream ${stream}${await othersOf(manager)}`)
+    return new StreamJournal(options, manager, await StateObjects.look(link, names.journalStates(replica)))
   }
 
   /**
@@ -252,17 +261,6 @@ export class StreamJournal {
     return low > last ? undefined : low
   }
 }
-
-const makeStream = (manager: JetStreamManager, { names, replica, streamReplicas }: StreamJournalOptions): Promise<unknown> =>
-  ensureStream(manager, {
-    name: names.journalStream(replica),
-    subjects: [names.journal(replica)],
-    num_replicas: streamReplicas,
-    storage: StorageType.File,
-    // Retention is the writer's, by whole segments: the server must not drop single batches.
-    discard: DiscardPolicy.New,
-    allow_direct: true,
-  })
 
 const openStates = ({ link, names, replica, streamReplicas }: StreamJournalOptions): Promise<StateObjects> =>
   StateObjects.open(link, names.journalStates(replica), streamReplicas)
