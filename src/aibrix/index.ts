@@ -9,6 +9,7 @@ export {
   type DecodePodInput, type DecodeScorePolicy, type LoadBalancingWeights,
 } from './decode-policy.ts'
 export { DecodePolicies, decodePolicies, registerDecodePolicy, type DecodePolicyFactory, type ResolvedDecodePolicy } from './decode-registry.ts'
+export { durationBucket, goDuration, tokenBucket, totalBucket } from './duration-text.ts'
 export { BodyError } from './engines/body-edit.ts'
 export { connectorName, connectorOf, type Connector } from './engines/connector.ts'
 export { engineProtocol } from './engines/engines.ts'
@@ -20,6 +21,7 @@ export { bootstrapPortOf, sglangBodies, validateSglangBody, type Bootstrap } fro
 export { disaggRequestId, isMachineId } from './engines/trtllm.ts'
 export { hashSeedOf, positiveInteger, positiveNumber, textOr, truth, wrapped32, type Environment } from './environment.ts'
 export { chooseFinal, finalScores, NO_PAIR, type FinalChoice, type RolesetScore } from './final-choice.ts'
+export { labelExpression, LabelExpressionError, type LabelExpression } from './label-expression.ts'
 export { automaticProfile, isAutomatic, ModelConfigs, parseModelConfig, profileFor, type ModelConfig, type ModelProfile, type RequestLengths } from './model-config.ts'
 export { ANNOTATIONS, commonEngine, engineOf, LABELS, roleOf, rolesetOf, servesHttp, servicePortOf, type Pod } from './pod.ts'
 export { UNMEASURED, type MetricsOf, type PodMetrics, type PrefillTime } from './pod-metrics.ts'

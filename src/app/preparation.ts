@@ -1,4 +1,5 @@
 import { routingKeys, routingTextOf, ROUTING_TOKENS } from '../aibrix/index.ts'
+import { ROUTING_FAILED } from '../adapters/http/prefill/refusal.ts'
 import type { Prepared, Preparation, ReceivedHeaders, Refusal } from '../adapters/http/preparation.ts'
 import { resolveParser } from '../core/body.ts'
 import type { ParsedRequest, Parser } from '../core/body.ts'
@@ -54,7 +55,7 @@ const prepare = (parts: PreparationParts, path: string, headers: ReceivedHeaders
   }
   const { api, model, rewritable, streaming, maxOutputTokens } = parsed
   const refusal = parsed.body.kind === 'raw' ? undefined : parts.refuses?.(body)
-  if (refusal !== undefined) return { kind: 'refused', status: 400, code: 'BadRequest', message: refusal, param: null }
+  if (refusal !== undefined) return { kind: 'refused', status: 400, code: 'BadRequest', message: refusal, param: null, headers: ROUTING_FAILED }
   return {
     kind: 'prepared',
     api, model, rewritable, streaming, maxOutputTokens,

@@ -161,4 +161,6 @@ export interface Denial {
   readonly code: string
   readonly reason: string
   readonly message: string
+  /** Headers of the answer besides; names in lower case. */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
 }

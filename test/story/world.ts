@@ -1,4 +1,5 @@
 import type { CompletedConfiguration } from '../../src/core/configuration.ts'
+import type { Observation } from '../../src/core/contract.ts'
 import type { PluginTypes } from '../../src/engine/assemble.ts'
 import type { Effect } from '../../src/engine/effects.ts'
 import { Engine } from '../../src/engine/engine.ts'
@@ -21,8 +22,8 @@ export class World {
   readonly effects: Effect[] = []
   at: number = EPOCH
 
-  constructor(configuration: CompletedConfiguration, interpreter: 'table' | 'xstate' = 'table', seed = 7n) {
-    this.engine = new Engine(engineOptions([], { interpreter }))
+  constructor(configuration: CompletedConfiguration, interpreter: 'table' | 'xstate' = 'table', seed = 7n, observe: (observation: Observation) => void = () => undefined) {
+    this.engine = new Engine(engineOptions([], { interpreter, observe }))
     this.take(engineStarted(configuration, seed))
   }
 

@@ -57,6 +57,6 @@ const writeError = (response: ServerResponse, requestId: string, answer: ErrorAn
   const body = errorBody(answer)
   const headers = ['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)), REQUEST_ID, requestId]
   if (answer.reason !== undefined && answer.reason !== '') headers.push(DROPPED_REASON, answer.reason)
-  response.writeHead(answer.status, [...headers, ...extra])
+  response.writeHead(answer.status, [...headers, ...(answer.headers ?? []).flat(), ...extra])
   response.write(body)
 }

@@ -9,6 +9,8 @@ export interface ErrorAnswer {
   readonly reason?: string
   /** The field of the request that is wrong. */
   readonly param?: string | null
+  /** Headers besides; names in lower case. */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
 }
 
 /** Why the front door itself turns requests away. (llm-d: dropped reasons) */

@@ -209,7 +209,7 @@ export class Exchange implements RelayListener {
   #prefillFailed(route: Routed, leg: PrefillLeg, message: string, cause: PrefillFailure | 'body'): void {
     if (this.#over.isSettled || this.#route !== route || this.#relay?.hasBegun === true) return
     this.#relay?.abort()
-    const answer = prefillRefusal(this.requestId, leg, message)
+    const answer = prefillRefusal(this.requestId, route, leg, message)
     if (cause === 'body') this.stop(answer, 'error')
     else tellPrefillFailed(this.#parts.scheduler, route, leg, cause).then(() => this.stop(answer), () => this.stop(answer, 'error'))
   }

@@ -27,6 +27,8 @@ export interface Refusal {
   readonly message: string
   /** The body's field that is wrong; null when it is none in particular. */
   readonly param: string | null
+  /** Headers of the answer besides; names in lower case. */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
 }
 
 /** Request headers by name in lower case; of a repeated one the values joined by ", ". */

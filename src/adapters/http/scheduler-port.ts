@@ -49,12 +49,14 @@ interface Rejected {
   /** Value of x-llm-d-request-dropped-reason; '' for none. */
   readonly reason: string
   readonly message: string
+  /** Headers of the answer besides; names in lower case. */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
 }
 
 export type Answer = Routed | Rejected
 
 /** Why the front door ends a request that it has routed. */
-export type DoorAnswer = Pick<Rejected, 'status' | 'code' | 'reason' | 'message'>
+export type DoorAnswer = Pick<Rejected, 'status' | 'code' | 'reason' | 'message' | 'headers'>
 
 /** How a response ended. */
 export interface ResponseEnd {

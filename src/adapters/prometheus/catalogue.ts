@@ -7,6 +7,8 @@ export interface CatalogueEntry {
   /** Labels that are shown; others that come with an observation are left out. */
   readonly labels: readonly string[]
   readonly bounds?: readonly number[]
+  /** Series at most; what comes beyond is not counted. */
+  readonly seriesMax?: number
   /** An old name under which it is shown too, without labels. */
   readonly twin?: string
 }

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Observation } from '../../core/contract.ts'
 import { byCodeUnit } from '../../core/order.ts'
+import { AIBRIX_CATALOGUE } from './aibrix-catalogue.ts'
 import type { BoundedNames } from './bounded-names.ts'
 import { CATALOGUE, DEFAULT_BOUNDS } from './catalogue.ts'
 import type { CatalogueEntry } from './catalogue.ts'
@@ -78,13 +79,15 @@ export class Observations {
   }
 
   private meet({ name, kind, labels }: Observation): Watched | undefined {
+    const known = AIBRIX_CATALOGUE[name]
+    if (known !== undefined) return this.watch(name, known)
     if (this.unknown >= UNKNOWN_MAX || ![name, ...Object.keys(labels)].every((each) => METRIC_NAME.test(each))) return undefined
     this.unknown += 1
     return this.watch(name, { kind, help: 'Observed by a plugin.', labels: Object.keys(labels).sort(byCodeUnit) })
   }
 
   private watch(name: string, entry: CatalogueEntry): Watched | undefined {
-    const description = { name: WHOLE_NAME.test(name) ? name : PREFIX + name, help: entry.help, labels: entry.labels }
+    const description = { name: WHOLE_NAME.test(name) ? name : PREFIX + name, help: entry.help, labels: entry.labels, ...(entry.seriesMax === undefined ? {} : { seriesMax: entry.seriesMax }) }
     if (this.registry.getSingleMetric(description.name) !== undefined) {
       this.watched.set(name, undefined)
       return undefined

@@ -51,6 +51,7 @@ describe('a prefill that fails before its decode', () => {
     expect(text).toContain('"code":"service_unavailable"')
     expect(text).toContain(message)
     expect(headers.get('x-request-id')).not.toBeNull()
+    expect([headers.get('x-error-routing'), headers.get('prefill-target-pod'), headers.get('prefill-target-pod-ip'), headers.get('target-pod')]).toEqual(['true', 'prefill-0', '127.0.0.1', null])
     expect(decode.received).toEqual([])
     expect(await held()).toEqual(NOTHING)
     const told = await metrics()
@@ -114,6 +115,7 @@ describe('a prefill that fails beside its decode', () => {
     const doubled = await ask(server.url, '{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true,"stream":false}')
     expect(doubled.status).toBe(400)
     expect(doubled.text).toContain('duplicate top-level key')
+    expect(doubled.headers.get('x-error-routing')).toBe('true')
   })
 })
 

@@ -45,6 +45,7 @@ const VARIABLES: Readonly<Record<string, readonly [parameter: string, read: Read
   AIBRIX_PREFIX_CACHE_BLOCK_NUMBER: ['prefixCacheBlockNumber', whole],
   AIBRIX_PREFIX_CACHE_EVICTION_INTERVAL_SECONDS: ['prefixCacheEvictionIntervalSeconds', whole],
   AIBRIX_PREFIX_CACHE_EVICTION_DURATION_MINS: ['prefixCacheEvictionDurationMins', whole],
+  AIBRIX_TTFT_THRESHOLD_S: ['firstTokenThreshold', whole],
   POD_NAME: ['gatewayPod', asItStands],
 }
 

@@ -1,6 +1,6 @@
 import {
-  automaticProfile, commonEngine, decodePolicies, engineOf, hashesOf, isAutomatic, ModelConfigs, prefillPolicies, roleOf, routingBlocksKind, ROUTING_BYTES, ROUTING_TOKENS, RoutingError,
-  SELECTION_FAILED, selectPair, UNMEASURED, type FailureLabels, type ModelProfile, type PodMetrics, type RouterPolicies, type RoutingContext, type Selection,
+  automaticProfile, commonEngine, decodePolicies, engineOf, hashesOf, isAutomatic, labelExpression, ModelConfigs, prefillPolicies, roleOf, routingBlocksKind, ROUTING_BYTES, ROUTING_TOKENS, RoutingError,
+  SELECTION_FAILED, selectPair, UNMEASURED, type ModelProfile, type PodMetrics, type RouterPolicies, type RoutingContext, type Selection,
 } from '../../../aibrix/index.ts'
 import { keyText, TOKENIZED_PROMPT, type DataKey, type Reader } from '../../../core/attribute.ts'
 import type {
@@ -14,6 +14,7 @@ import { denial, SchedulingError } from '../../../core/scheduling-error.ts'
 import type { WantedKeys } from '../../../core/shape.ts'
 import { AIBRIX_METRICS } from '../../producer/aibrix-metrics-producer/index.ts'
 import { jointChoiceOf } from './joint-choice.ts'
+import { nameOf, RouterMeasures } from './measures.ts'
 import { RouterState } from './router-state.ts'
 import { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
@@ -22,6 +23,7 @@ export { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
 const AIBRIX_PD_TYPE = 'aibrix-pd-profile-handler'
 const CONFIG_PROFILE = 'config-profile'
+const EXTERNAL_FILTER = 'external-filter'
 const PREFILL_HEADER = 'x-prefiller-host-port'
 
 /** What was chosen for the request in hand, between the choice and its assignment. */
@@ -41,6 +43,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
   readonly typedName: TypedName
   readonly settings: AibrixPdSettings
   readonly state: RouterState
+  private readonly measures: RouterMeasures
   private readonly configs = new ModelConfigs()
   private readonly policies: RouterPolicies
   private services: Services | undefined = undefined
@@ -50,6 +53,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     this.typedName = { type: AIBRIX_PD_TYPE, name }
     this.settings = settings
     this.state = new RouterState(settings)
+    this.measures = new RouterMeasures(settings.gatewayPod, settings.firstTokenThresholdSeconds)
     const parts = { table: this.state.table, metricsOf: (pod: { readonly id: string }) => this.metricsOf(pod as Endpoint) }
     this.policies = {
       prefill: prefillPolicies.resolve(settings.prefillScorePolicy, parts).policy,
@@ -68,7 +72,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
   }
 
   receives(): readonly string[] {
-    return [CONFIG_PROFILE]
+    return [CONFIG_PROFILE, EXTERNAL_FILTER]
   }
 
   /** Hashes of the routing text, and its length in tokens where lengths matter. */
@@ -82,9 +86,9 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     const services = this.needed()
     const { profiles } = this.settings
     this.state.table.sweepAt(services.now())
-    const pods = union(offered(profiles.decode), offered(profiles.prefill))
-    const asked = this.profileAsked(request, pods)
     try {
+      const pods = filtered(request, union(offered(profiles.decode), offered(profiles.prefill)))
+      const asked = this.profileAsked(request, pods)
       commonEngine(pods)
       const selection = selectPair({
         context: this.contextOf(request),
@@ -103,8 +107,8 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
       request.attributes.set(keyText(SELECTION), { selection, automatic: asked.automatic } satisfies Chosen)
       return jointChoiceOf(selection, profiles, (endpoint) => this.metricsOf(endpoint))
     } catch (error) {
-      if (error instanceof RoutingError) this.countFailure(request, SELECTION_FAILED)
-      throw new SchedulingError(denial('ServiceUnavailable', `error on selecting target pod: ${error instanceof Error ? error.message : String(error)}`))
+      if (error instanceof RoutingError) this.measures.failed(services.observe, request, SELECTION_FAILED)
+      throw new SchedulingError({ ...denial('ServiceUnavailable', `error on selecting target pod: ${error instanceof Error ? error.message : String(error)}`), headers: ROUTING_FAILED })
     }
   }
 
@@ -140,12 +144,12 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     request.headers.set('routing-strategy', 'pd')
     request.headers.set('target-pod', decode.hostPort)
     request.headers.set(PREFILL_HEADER, prefill === undefined || execution === 'gateway' ? '' : prefill.hostPort)
+    this.state.phases.begin(request.key, prefill === undefined ? undefined : services.now())
     if (prefill === undefined) return
     this.state.prefills.addPrefillRequest(request.key, lifeOf(prefill))
     const hashes = chosenFor(request)?.selection.hashes ?? []
     if (hashes.length > 0) this.state.table.addPrefix(hashes, request.targetModel, prefill.id, services.now())
-    this.countSelection(request, 'pd_selected_prefill_pod_total', prefill)
-    this.countSelection(request, 'pd_selected_decode_pod_total', decode)
+    this.measures.selected(services.observe, request, decode, prefill)
   }
 
   responseHeaders(request: Request, result: SchedulingResult): ReadonlyMap<string, string> {
@@ -165,13 +169,23 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
   }
 
   stageEnded(request: Request, stage: Stage): void {
-    if (stage === 'prefill') this.state.prefills.removePrefillRequest(request.key)
+    if (stage !== 'prefill') return
+    this.state.prefills.removePrefillRequest(request.key)
+    const prefill = request.result?.results.get(this.settings.profiles.prefill)?.endpoints[0]
+    // Beside a decode that is under way the end of a prefill is the end of no phase. (AIBrix: PrefillEndTime)
+    if (prefill !== undefined && engineOf(prefill) !== 'sglang') this.state.phases.prefillEnded(request.key, this.needed().now())
   }
 
   responseBody(request: Request, step: ResponseStep): void {
     // Whoever runs the prefill behind our back has done so when the decode speaks.
     if (step.startOfStream && this.settings.execution === 'headers') this.state.prefills.removePrefillRequest(request.key)
-    if (step.endOfStream) this.state.release(request.key)
+    if (step.startOfStream && !step.endOfStream) this.state.phases.firstToken(request.key, this.needed().now())
+    if (!step.endOfStream) return
+    this.state.release(request.key)
+    const phases = this.state.phases.take(request.key)
+    const decode = request.result?.results.get(this.settings.profiles.decode)?.endpoints[0]
+    const { observe, now } = this.needed()
+    if (step.cause === 'natural' && phases !== undefined && decode !== undefined) this.measures.ended(observe, request, decode, phases, step.usage, now())
   }
 
   endpointAdded(): void {}
@@ -227,36 +241,34 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     return { name: profile?.name ?? '', automatic: profile?.name ?? '', profile }
   }
 
-  private countSelection(request: Request, name: string, endpoint: Endpoint): void {
-    this.needed().observe({
-      kind: 'counter', name, value: 1,
-      labels: {
-        engine_type: engineOf(endpoint) || 'vllm', gateway_pod: this.settings.gatewayPod, model: request.targetModel, namespace: endpoint.id.split('/')[0] ?? '',
-        pod: nameOf(endpoint), role: roleOf(endpoint) ?? '', role_replica_index: endpoint.labels.get(REPLICA_INDEX) ?? '', roleset: endpoint.labels.get(ROLESET) ?? '',
-      },
-    })
-  }
-
-  private countFailure(request: Request, { status, statusCode }: FailureLabels): void {
-    const labels = { gateway_pod: this.settings.gatewayPod, model: request.targetModel, status, status_code: statusCode }
-    this.needed().observe({ kind: 'counter', name: 'gateway_prefill_request_fail_total', labels, value: 1 })
-  }
-
   private needed(): Services {
     if (this.services === undefined) throw new Error(`${AIBRIX_PD_TYPE}: setup() was not called`)
     return this.services
   }
 }
 
-const REPLICA_INDEX = 'stormservice.orchestration.aibrix.ai/role-replica-index'
-const ROLESET = 'roleset-name'
+/** Tells clients that it was the routing that failed. (AIBrix: x-error-routing) */
+const ROUTING_FAILED: readonly (readonly [name: string, value: string])[] = [['x-error-routing', 'true']]
+
+/** Those that the client's own selector lets through. (AIBrix: external-filter) */
+const filtered = (request: Request, pods: readonly Endpoint[]): readonly Endpoint[] => {
+  const selector = request.received.get(EXTERNAL_FILTER) ?? ''
+  if (selector === '') return pods
+  let matches: ReturnType<typeof labelExpression>
+  try {
+    matches = labelExpression(selector)
+  } catch (error) {
+    throw new Error(`filter pods by label selector failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const left = pods.filter(({ labels }) => matches(labels))
+  if (left.length === 0) throw new Error('no ready pods for routing')
+  return left
+}
 
 const chosenFor = (request: Request): Chosen | undefined => request.attributes.get(keyText(SELECTION)) as Chosen | undefined
 
 /** What is counted is counted on a life: the next one of the same name begins with nothing. */
 const lifeOf = (endpoint: Endpoint): string => String(endpoint.life)
-
-const nameOf = ({ id }: Endpoint): string => id.slice(id.indexOf('/') + 1)
 
 /** A length that front doors told of the first prompt; 0 where they did not. */
 const lengthOf = (request: Request, kind: string): number => request.shape.prompts[0]?.blocks.find((blocks) => blocks.kind === kind)?.blockTokens ?? 0

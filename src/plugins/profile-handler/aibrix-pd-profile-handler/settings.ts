@@ -21,6 +21,8 @@ export interface AibrixPdSettings extends RouterSettings {
   readonly timeToLiveMinutes: number
   /** An unsigned 64-bit number in decimal. */
   readonly hashSeed: string
+  /** A first token later than this is counted with its phases. */
+  readonly firstTokenThresholdSeconds: number
   /** Value of the metric label gateway_pod. */
   readonly gatewayPod: string
 }
@@ -68,6 +70,7 @@ const FIELDS = {
   prefixCacheEvictionIntervalSeconds: wholeFromOne(1),
   prefixCacheEvictionDurationMins: wholeFromOne(20),
   prefixCacheHashSeed: text('0'),
+  firstTokenThreshold: wholeFromOne(1),
   gatewayPod: text(''),
 }
 
@@ -104,6 +107,7 @@ export const aibrixPdSettingsOf = (parameters: unknown): AibrixPdSettings => {
     sweepSeconds: given.prefixCacheEvictionIntervalSeconds,
     timeToLiveMinutes: given.prefixCacheEvictionDurationMins,
     hashSeed: given.prefixCacheHashSeed,
+    firstTokenThresholdSeconds: given.firstTokenThreshold,
     gatewayPod: given.gatewayPod,
   }
 }
