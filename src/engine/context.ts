@@ -56,7 +56,7 @@ export class EngineContext implements RunContext {
   readonly ledger = new EngineLoad(this.requests)
   readonly chance = new Chance()
   readonly slabs: SlabRing
-  readonly receipts = new ReceiptBook()
+  readonly receipts: ReceiptBook
   readonly digest = new Digest()
   settings: EngineSettings = DEFAULT_ENGINE_SETTINGS
   started: EngineStarted | undefined = undefined
@@ -78,6 +78,7 @@ export class EngineContext implements RunContext {
   constructor(options: EngineOptions) {
     this.options = options
     this.slabs = new SlabRing(options.receiptBytes ?? RECEIPT_BYTES)
+    this.receipts = new ReceiptBook(options.receiptBytes ?? RECEIPT_BYTES)
   }
 
   readonly now = (): Instant => this.at

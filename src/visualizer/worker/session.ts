@@ -22,7 +22,7 @@ import type { JournalSource } from './source.ts'
 import { storyOf } from './story.ts'
 
 /** Receipts are looked at one record at a time. */
-const RECEIPT_BYTES = 4 * 1024 * 1024
+const RECEIPT_BYTES = 1024 * 1024
 /** How long one `advance` takes, so that other questions are answered soon; and the records between two looks at the clock. */
 const ADVANCE_MS = 40
 const ADVANCE_RECORDS = 64
