@@ -1,13 +1,14 @@
 import type { AnyStateMachine } from 'xstate'
 import type { Chart } from './chart.ts'
-import { readChart } from './chart-reader.ts'
 import { MachineError } from './errors.ts'
 import { MICROSTEPS_MAX } from './interpreter.ts'
 import type { ActorRecord, Implementations, InternalEvent, Interpreter, Observer, Timer } from './interpreter.ts'
 import { readMeanings } from './meanings.ts'
 import { Sends } from './sends.ts'
-import type { Branch, Raised, Row, Step, Table } from './table.ts'
-import { OTHER, TableBuilder } from './table.ts'
+import { OTHER, planOf } from './plan.ts'
+import type { Plan, Raised } from './plan.ts'
+import { Table } from './table.ts'
+import type { Branch, Row, Step } from './table.ts'
 
 const START: InternalEvent = { type: 'xstate.init' }
 
@@ -22,9 +23,9 @@ export function compile<A extends ActorRecord, E extends { readonly type: string
   implementations: Implementations<A, E>,
   observer: Observer<A> = {},
 ): Interpreter<A, E> {
-  const chart = readChart(machine)
-  const meanings = readMeanings(machine, chart, implementations, observer)
-  return new TableInterpreter(chart, new TableBuilder(chart, meanings, implementations, observer).build())
+  const plan = planOf(machine)
+  const meanings = readMeanings(machine, plan.chart, implementations, observer)
+  return new TableInterpreter(plan, new Table(plan, meanings, implementations, observer))
 }
 
 class TableInterpreter<A extends ActorRecord, E extends { readonly type: string }> implements Interpreter<A, E> {
@@ -34,15 +35,17 @@ class TableInterpreter<A extends ActorRecord, E extends { readonly type: string 
   readonly #table: Table<A, E>
   readonly #rows: readonly Row<A, E>[]
   readonly #columns: ReadonlyMap<string, number>
+  readonly #due: readonly Raised[]
   readonly #sends: Sends<A>
 
-  constructor(chart: Chart, table: Table<A, E>) {
+  constructor({ chart, columns, due }: Plan, table: Table<A, E>) {
     this.id = chart.id
     this.states = table.rows.map((row) => row.path)
     this.timers = timersOf(chart)
     this.#table = table
     this.#rows = table.rows
-    this.#columns = table.columns
+    this.#columns = columns
+    this.#due = due
     this.#sends = new Sends(chart.id)
   }
 
@@ -62,7 +65,7 @@ class TableInterpreter<A extends ActorRecord, E extends { readonly type: string 
   }
 
   fire(actor: A, timer: number): boolean {
-    const due = this.#table.due[timer]
+    const due = this.#due[timer]
     if (due === undefined) throw new RangeError(`machine \`${this.id}\` has no timer ${timer}`)
     return this.#take(actor, due.event, due.column)
   }
@@ -93,6 +96,7 @@ class TableInterpreter<A extends ActorRecord, E extends { readonly type: string 
 
   #take(actor: A, event: E | InternalEvent, column: number): boolean {
     const row = this.#row(actor)
+    if (!row.isBound) this.#table.bind(row)
     const first = row.on[column] ?? null
     if (first === null && row.always === null) return false
     this.#sends.enter(actor)
@@ -115,6 +119,7 @@ class TableInterpreter<A extends ActorRecord, E extends { readonly type: string 
       if (step !== null) {
         run(step, actor, event)
         row = step.to
+        if (!row.isBound) this.#table.bind(row)
         if (step.raised !== null) raised = raised === null ? step.raised : [...raised, ...step.raised]
       }
       if (row.isDone) return isTaken
