@@ -212,6 +212,7 @@ const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }, prefills.legOf),
     prefills: prefills.observer((observation) => metrics.observe(observation)),
+    received: [...new Set(actor.engine.view.pipeline.plugins.flatMap((plugin) => plugin.receives?.() ?? []))],
     preparation: preparationOf(options, host, counting, prefills.refuses),
     failed: (error) => log.error({ err: error }, 'front door'),
   })

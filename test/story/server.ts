@@ -32,7 +32,7 @@ export const flagsIn = (folder: string, more: Readonly<Record<string, string>> =
 /** A server in this process. */
 export const serveIn = async (folder: string, more: Readonly<Record<string, string>> = {}, configuration = START_CONFIGURATION): Promise<Serving & { readonly url: string; readonly adminUrl: string; readonly lines: string[] }> => {
   const lines: string[] = []
-  const loaded = await load({ files: [configuration], flags: flagsIn(folder, more), pluginModules: [], allowExperimental: false, endpoints: join(folder, 'endpoints.yaml') })
+  const loaded = await load({ files: [configuration], flags: flagsIn(folder, more), pluginModules: [], allowExperimental: true, endpoints: join(folder, 'endpoints.yaml') })
   const serving = await serve({ ...loaded, log: (line) => lines.push(line) })
   return { ...serving, lines, url: `http://${addressText(serving.front)}`, adminUrl: `http://${addressText(serving.admin)}` }
 }
