@@ -1,4 +1,6 @@
 import type { CompletedConfiguration, ConfiguredPlugin } from '../../core/configuration.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { ParameterError } from '../../core/parameters.ts'
 import { aibrixPdSettingsOf, environmentParameters } from '../../plugins/profile-handler/aibrix-pd-profile-handler/index.ts'
 import { CUSTOM_METRICS, ENGINE_METRICS } from '../../plugins/producer/aibrix-metrics-producer/index.ts'
 import type { Problems } from '../problems.ts'
@@ -18,7 +20,19 @@ export const completeAibrix = (completed: CompletedConfiguration, settings: Sign
     return plugin.type === EXTRACTOR && completed.plugins.some(({ type }) => type === PRODUCER) ? extractorWith(plugin) : plugin
   })
   const handler = plugins.find(({ type }) => type === HANDLER)
+  if (handler !== undefined) checkProfiles(handler, completed, problems)
   return { ...completed, plugins, engine: handler === undefined ? completed.engine : withTimeForPrefill(completed.engine, handler) }
+}
+
+/** A stage whose profile is not there would find no endpoint, and one that is no stage would never run. */
+const checkProfiles = (handler: ConfiguredPlugin, { profiles }: CompletedConfiguration, problems: Problems): void => {
+  const { profiles: stages } = aibrixPdSettingsOf(handler.parameters)
+  const names = profiles.map(({ name }) => name)
+  for (const [stage, profile] of Object.entries(stages)) {
+    if (!names.includes(profile)) problems.error('config-unknown-reference', `\`${handler.name}\` runs the profile \`${profile}\` for ${stage}, which is not there${didYouMean(profile, names)}: add it to schedulingProfiles, or name another in parameters.profiles.${stage}`)
+  }
+  for (const name of names) if (name !== stages.decode && name !== stages.prefill) problems.warn(`the profile \`${name}\` has no effect: \`${handler.name}\` runs \`${stages.decode}\` and \`${stages.prefill}\``)
+  problems.check()
 }
 
 const handlerWith = (plugin: ConfiguredPlugin, { pdExecution }: SignalboxSettings, environment: Readonly<Record<string, string | undefined>>, problems: Problems): ConfiguredPlugin => {
@@ -28,7 +42,20 @@ const handlerWith = (plugin: ConfiguredPlugin, { pdExecution }: SignalboxSetting
   const defaults = Object.fromEntries(Object.entries(told.parameters).filter(([name]) => !given.has(name.toLowerCase())))
   const execution = pdExecution === undefined ? {} : { execution: pdExecution }
   const parameters = { ...(plugin.parameters as object | undefined), ...defaults, ...execution }
+  checkParameters(parameters, told.variables, problems)
   return Object.keys(parameters).length === 0 ? plugin : { ...plugin, parameters }
+}
+
+/** What the file says was checked before: what is wrong now the environment says. */
+const checkParameters = (parameters: object, variables: Readonly<Record<string, string>>, problems: Problems): void => {
+  try {
+    aibrixPdSettingsOf(parameters)
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error
+    const variable = variables[error.path[0] ?? '']
+    problems.error('parameter-invalid', variable === undefined ? error.message : `${variable}: ${error.message}`)
+    problems.check()
+  }
 }
 
 const lowerCased = (parameters: unknown): ReadonlySet<string> => new Set(Object.keys((parameters as object | undefined) ?? {}).map((name) => name.toLowerCase()))

@@ -10,7 +10,7 @@ import { injectDefaults } from './injection.ts'
 import type { Injected } from './injection.ts'
 import { PluginSet } from './plugin-set.ts'
 import type { MadePlugin, TypeList } from './plugin-set.ts'
-import { buildProfiles, checkProfileReferences } from './profiles.ts'
+import { buildProfiles, checkJointProfiles, checkProfileReferences } from './profiles.ts'
 import type { Reference } from './reference.ts'
 
 /** Who gives data to whom, and in which order the plugins stand for it. */
@@ -40,6 +40,7 @@ export const completeEndpointPicker = (document: EndpointPickerDocument, list: T
   problems.check()
   const injected = injectDefaults(document, set, problems)
   const profiles = buildProfiles(injected.profiles, set, problems)
+  checkJointProfiles(injected.profiles, set, problems)
   checkRoles(document, injected, set, problems)
   problems.check()
   const notes = addMissingProducers(set, problems)

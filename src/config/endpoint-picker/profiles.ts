@@ -1,5 +1,5 @@
 import type { ConfiguredProfile } from '../../core/configuration.ts'
-import { isFilter, isPicker, isScorer } from '../../core/roles.ts'
+import { isFilter, isPicker, isProfileHandler, isScorer } from '../../core/roles.ts'
 import type { Problems } from '../problems.ts'
 import type { ProfileDocument, ProfileEntry } from './document.ts'
 import type { PluginSet } from './plugin-set.ts'
@@ -25,6 +25,25 @@ const buildProfile = (profile: ProfileDocument, set: PluginSet, problems: Proble
     picker ??= entry.name
   }
   return { name: profile.name, filters, scorers, picker: picker ?? '' }
+}
+
+/**
+ * Tells each entry that a handler which chooses all endpoints itself would never ask: a scorer is an error, since whoever
+ * wrote it means it to count; a picker is only a habit.
+ */
+export const checkJointProfiles = (profiles: readonly ProfileDocument[], set: PluginSet, problems: Problems): void => {
+  const handler = set.all.find(({ plugin }) => isProfileHandler(plugin) && plugin.choose !== undefined)
+  if (handler === undefined) return
+  const why = `\`${handler.entry.name}\` chooses the endpoints of all stages together and asks filters only`
+  for (const profile of profiles) {
+    for (const { name, place } of profile.entries) {
+      const plugin = set.get(name)?.plugin
+      // Without a place it was injected.
+      if (plugin === undefined || place === undefined || isFilter(plugin)) continue
+      if (isScorer(plugin)) problems.error('config-invalid', `the scorer \`${name}\` has no effect in the profile \`${profile.name}\`: ${why}; take it out, and name a policy in the handler's parameters`, place)
+      else if (isPicker(plugin)) problems.warn(`the picker \`${name}\` has no effect in the profile \`${profile.name}\`: ${why}`, place)
+    }
+  }
 }
 
 /** Tells each entry that names a plugin which is not there. */

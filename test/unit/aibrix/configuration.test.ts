@@ -1,12 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { automaticProfile, parseModelConfig, PrefillPolicies, PrefixTable, profileFor, UNMEASURED, type PrefillScorePolicy } from '../../../src/aibrix/index.ts'
+import { loadConfiguration } from '../../../src/config/load.ts'
+import { AggregateConfigurationError } from '../../../src/config/problems.ts'
 import { ParameterError } from '../../../src/core/parameters.ts'
+import { KNOWN_TYPES, pluginTypes } from '../../../src/plugins/index.ts'
 import { aibrixPdSettingsOf, environmentParameters } from '../../../src/plugins/profile-handler/aibrix-pd-profile-handler/index.ts'
 import { aibrixConfiguration } from './story.ts'
 
 const handlerIn = (...given: Parameters<typeof aibrixConfiguration>): Record<string, unknown> => {
   const plugin = aibrixConfiguration(...given).plugins.find(({ type }) => type === 'aibrix-pd-profile-handler')
   return (plugin?.parameters ?? {}) as Record<string, unknown>
+}
+
+/** What is wrong with a configuration, and where. */
+const told = (load: () => unknown): readonly unknown[] => {
+  try {
+    load()
+    return []
+  } catch (error) {
+    if (!(error instanceof AggregateConfigurationError)) throw error
+    return error.errors.map(({ message, place }) => [message, place?.line, place?.column])
+  }
 }
 
 describe('the environment as defaults of the router', () => {
@@ -36,6 +50,11 @@ describe('the environment as defaults of the router', () => {
     expect(warnings).toHaveLength(expected === undefined ? 1 : 0)
   })
 
+  it('names the variable whose value the router cannot run with', () => {
+    expect(told(() => handlerIn({}, { AIBRIX_TRT_MACHINE_ID: '1024' }))).toEqual([['AIBRIX_TRT_MACHINE_ID: trtMachineId must be from 0 to 1023, got 1024', undefined, undefined]])
+    expect(handlerIn({ trtMachineId: 7 }, { AIBRIX_TRT_MACHINE_ID: '1024' })).toEqual({ trtMachineId: 7 })
+  })
+
   it('makes numbers of NaN and infinity', () => {
     expect(aibrixPdSettingsOf({ decodeLbWeightRunning: 'NaN', decodeScoreRatioThreshold: '+Inf' })).toMatchObject({ weights: { running: NaN }, decodeSpreads: { scoreRatioThreshold: Infinity } })
   })
@@ -60,6 +79,32 @@ describe('the parameters of the router', () => {
     const { timeouts } = aibrixConfiguration({ prefillRequestTimeout: 60 }).engine
     expect(timeouts.sentMs).toBe(90_000)
     expect(aibrixConfiguration({}, {}, 'pd-execution: headers').engine.timeouts.sentMs).toBe(30_000)
+  })
+})
+
+describe('the profiles of the router', () => {
+  const loaded = (profiles: string, parameters = '{}', plugins = ''): ReturnType<typeof loadConfiguration> => loadConfiguration({
+    texts: [{ file: 'c.yaml', text: `apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n- type: aibrix-pd-profile-handler\n  parameters: ${parameters}\n${plugins}schedulingProfiles:\n${profiles}` }],
+    pluginTypes, knownTypes: KNOWN_TYPES,
+  })
+  const both = '- name: prefill\n  plugins: []\n- name: decode\n  plugins: []\n'
+
+  it('hold filters; a scorer there would never be asked and is refused with its place', () => {
+    const plugins = '- type: queue-scorer\n- type: prefix-cache-scorer\n- type: decode-filter\n- type: max-score-picker\n'
+    const wrong = '- name: prefill\n  plugins:\n  - pluginRef: queue-scorer\n    weight: 2\n- name: decode\n  plugins:\n  - pluginRef: decode-filter\n  - pluginRef: prefix-cache-scorer\n'
+    expect(told(() => loaded(wrong, '{}', plugins))).toEqual([
+      [expect.stringMatching(/^the scorer `queue-scorer` has no effect in the profile `prefill`: `aibrix-pd-profile-handler` chooses .* name a policy/), 13, 16],
+      [expect.stringContaining('the scorer `prefix-cache-scorer` has no effect in the profile `decode`'), 18, 16],
+    ])
+    const { warnings } = loaded('- name: prefill\n  plugins: []\n- name: decode\n  plugins:\n  - pluginRef: decode-filter\n  - pluginRef: max-score-picker\n', '{}', plugins)
+    expect(warnings.map(({ message, place }) => [message, place?.line])).toEqual([[expect.stringContaining('the picker `max-score-picker` has no effect in the profile `decode`'), 16]])
+  })
+
+  it('are there under the names that the parameters give', () => {
+    expect(loaded(both).warnings).toEqual([])
+    expect(() => loaded('- name: prefil\n  plugins: []\n- name: decode\n  plugins: []\n')).toThrow(/the profile `prefill` for prefill, which is not there; did you mean `prefil`/)
+    expect(() => loaded(both, '{profiles: {decode: generate}}')).toThrow(/the profile `generate` for decode, which is not there/)
+    expect(loaded(`${both}- name: encode\n  plugins: []\n`).warnings.map(({ message }) => message)).toEqual(['the profile `encode` has no effect: `aibrix-pd-profile-handler` runs `decode` and `prefill`'])
   })
 })
 

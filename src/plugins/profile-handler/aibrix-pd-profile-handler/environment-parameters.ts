@@ -52,21 +52,28 @@ const VARIABLES: Readonly<Record<string, readonly [parameter: string, read: Read
 /** What the environment told, and what of it was passed over. */
 export interface EnvironmentParameters {
   readonly parameters: Readonly<Record<string, unknown>>
+  /** The variable that told each parameter. */
+  readonly variables: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
 }
 
 /** The parameters of the handler that an environment tells. (AIBrix: environment variables) */
 export const environmentParameters = (environment: Environment): EnvironmentParameters => {
   const parameters: Record<string, unknown> = {}
+  const variables: Record<string, string> = {}
   const warnings: string[] = []
   for (const [name, [parameter, read]] of Object.entries(VARIABLES)) {
     const raw = textOr(environment[name], '')
     if (raw === '') continue
     const value = read(raw)
-    if (value === undefined) warnings.push(`${name}="${raw}" is not usable: the default stands`)
-    else parameters[parameter] = value
+    if (value === undefined) {
+      warnings.push(`${name}="${raw}" is not usable: the default stands`)
+      continue
+    }
+    parameters[parameter] = value
+    variables[parameter] = name
   }
   const seed = hashSeedOf(environment)
   if (seed !== undefined) parameters['prefixCacheHashSeed'] = seed.toString()
-  return { parameters, warnings }
+  return { parameters, variables, warnings }
 }
