@@ -66,9 +66,12 @@ export class LoadReader {
 
   private async read(messages: ConsumerMessages, pending: number): Promise<void> {
     let backlog: LoadBacklog | undefined = pending === 0 ? undefined : new LoadBacklog(this.taken)
+    const { names, replica } = this.options
+    const own = names.load(replica)
     try {
       for await (const message of messages) {
-        const report = readReport(message.data, message.subject, this.options.names)
+        // What this replica told itself it knows.
+        const report = message.subject === own ? undefined : readReport(message.data, message.subject, names)
         this.behind = message.info.pending
         await this.options.room?.()
         if (backlog === undefined) {

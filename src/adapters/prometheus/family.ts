@@ -82,6 +82,8 @@ export abstract class Family<C> {
   collect: (() => void) | undefined = undefined
   /** Samples that found no place. */
   dropped = 0
+  /** Rises when series are dropped: a cell from before may be one that nobody reads. */
+  generation = 0
   protected readonly children = new Map<string, Child<C>>()
   private readonly seriesMax: number
 
@@ -117,6 +119,7 @@ export abstract class Family<C> {
   }
 
   clear(): void {
+    this.generation += 1
     this.children.clear()
   }
 
@@ -165,6 +168,7 @@ export class GaugeFamily extends Family<NumberCell> {
 
   /** What is at 0 says the least. */
   protected override makeRoom(): void {
+    this.generation += 1
     for (const [key, { cell }] of this.children) if (cell.value === 0) this.children.delete(key)
   }
 }

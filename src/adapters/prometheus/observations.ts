@@ -23,6 +23,9 @@ interface Watched {
   /** Plugins that observe much pass the same labels object each time. */
   lastLabels: object | undefined
   lastCell: NumberCell | HistogramCell | undefined
+  /** Cells of gauges by the labels objects that their observers keep, as long as no series was dropped. */
+  held: WeakMap<object, NumberCell | HistogramCell>
+  generation: number
 }
 
 /** Label values that clients choose. */
@@ -53,11 +56,25 @@ export class Observations {
       this.dropped += 1
       return
     }
-    const cell = watched.lastLabels === labels ? watched.lastCell : this.cellOf(watched, labels)
+    const cell = watched.lastLabels === labels ? watched.lastCell : this.heldCellOf(watched, labels)
     if (cell === undefined) this.dropped += 1
     else if (kind === 'histogram') (cell as HistogramCell).observe(value)
     else if (kind === 'counter') (cell as NumberCell).add(Math.max(0, value))
     else (cell as NumberCell).set(value)
+  }
+
+  /** Making the key of a series costs more than counting: where the same labels object comes again, its cell is known. */
+  private heldCellOf(watched: Watched, labels: Observation['labels']): NumberCell | HistogramCell | undefined {
+    if (watched.entry.kind !== 'gauge') return this.cellOf(watched, labels)
+    if (watched.generation !== watched.family.generation) {
+      watched.held = new WeakMap()
+      watched.generation = watched.family.generation
+    }
+    const known = watched.held.get(labels)
+    if (known !== undefined) return known
+    const cell = this.cellOf(watched, labels)
+    if (cell !== undefined && watched.generation === watched.family.generation) watched.held.set(labels, cell)
+    return cell
   }
 
   private cellOf(watched: Watched, labels: Observation['labels']): NumberCell | HistogramCell | undefined {
@@ -98,7 +115,7 @@ export class Observations {
       : new CounterFamily(description)
     family.register(this.registry)
     if (entry.twin !== undefined) family.registerTwin(this.registry, entry.twin, entry.help.replace('[ALPHA] ', `[ALPHA] [Deprecated: Use ${description.name}] `))
-    const watched: Watched = { entry, family, labels: entry.labels, lastLabels: undefined, lastCell: undefined }
+    const watched: Watched = { entry, family, labels: entry.labels, lastLabels: undefined, lastCell: undefined, held: new WeakMap(), generation: family.generation }
     this.watched.set(name, watched)
     return watched
   }

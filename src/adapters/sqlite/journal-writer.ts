@@ -21,6 +21,8 @@ import type { WriterWorkerData } from './writer-worker.ts'
 
 /** Records go to the writer at the end of the turn of the event loop, or when they are as many bytes. */
 const FLUSH_BYTES = 262_144
+/** In `async` durability they go at most this often: waking the other threads costs more than the records. */
+const FLUSH_EVERY_MS = 2
 
 export interface JournalWriterOptions {
   readonly path: string
@@ -52,6 +54,7 @@ export class JournalWriter implements JournalLink {
   private first = 0
   private count = 0
   private sinceMs = 0
+  private flushedMs = -Infinity
   private atUs = 0
   private last = 0
   private acknowledged = 0
@@ -124,13 +127,18 @@ export class JournalWriter implements JournalLink {
     this.last = record.position
     this.atUs = record.atUs
     if (this.records.length >= FLUSH_BYTES) this.flush()
-    else if (!this.flushing) {
-      this.flushing = true
-      setImmediate(() => {
-        this.flushing = false
-        this.flush()
-      })
+    else if (!this.flushing) this.flushSoon()
+  }
+
+  private flushSoon(): void {
+    this.flushing = true
+    const flush = (): void => {
+      this.flushing = false
+      this.flush()
     }
+    const waitMs = this.bounded ? this.flushedMs + FLUSH_EVERY_MS - this.sinceMs : 0
+    if (waitMs > 0) setTimeout(flush, waitMs)
+    else setImmediate(flush)
   }
 
   /** Sends what was appended to the writer now, not at the end of the turn. */
@@ -140,6 +148,7 @@ export class JournalWriter implements JournalLink {
     const chunk = { firstPosition, count, atUs, records: this.records.finish(), index: this.index.take() }
     this.sent.push({ position: this.last, sinceMs: this.sinceMs })
     this.count = 0
+    this.flushedMs = performance.now()
     this.tell({ type: 'records', chunk }, [chunk.records.buffer, chunk.index.buffer])
   }
 

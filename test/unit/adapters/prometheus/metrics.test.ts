@@ -315,9 +315,14 @@ describe('bounds', () => {
   it('of gauges make room by dropping what is at 0', async () => {
     const metrics = given()
     const flow = (index: number) => ({ endpoint_name: `e${index}`, namespace: 'default', producer_name: 'p', fairness_id: '', priority: '0' })
-    for (let index = 0; index < 10_000; index += 1) metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: flow(index), value: index % 2 })
+    const first = flow(0)
+    metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: first, value: 0 })
+    for (let index = 1; index < 10_000; index += 1) metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: flow(index), value: index % 2 })
     metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: flow(10_000), value: 7 })
     expect(await samples(metrics, 'llm_d_epp_inflight_requests')).toHaveLength(5001)
+    // Dropped while its observer holds on to its labels: it is shown again.
+    metrics.observe({ kind: 'gauge', name: 'inflight_requests', labels: first, value: 3 })
+    expect(await samples(metrics, 'llm_d_epp_inflight_requests')).toContain('llm_d_epp_inflight_requests{endpoint_name="e0",namespace="default",producer_name="p",fairness_id="",priority="0"} 3')
     expect(await samples(metrics, 'signalbox_metrics_dropped_total')).toEqual(['signalbox_metrics_dropped_total 0'])
   })
 })
