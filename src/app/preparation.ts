@@ -21,6 +21,8 @@ export interface PreparationParts {
   /** Block keys that the engine wants of the next request. */
   wanted(): readonly WantedKeys[]
   readonly secret: Uint8Array | undefined
+  /** Headers that plugins read. */
+  readonly receives?: readonly string[]
   /** Where tokens are counted elsewhere. */
   readonly counting?: TokenCounting | undefined
   /** Why a body cannot be taken although its parser read it; undefined where it can. */
@@ -35,8 +37,12 @@ export const parsersOf = (plugins: readonly Plugin[], names?: readonly string[])
 
 export const tokensOf = (plugins: readonly Plugin[]): TokenProducer | undefined => plugins.find((plugin) => plugin instanceof TokenProducer)
 
+/** The headers that plugins read, each once. */
+export const receivesOf = (plugins: readonly Plugin[]): readonly string[] => [...new Set(plugins.flatMap((plugin) => plugin.receives?.() ?? []))]
+
 /** Reads requests with the configured parsers and reduces them to their shape. */
 export const preparation = (parts: PreparationParts): Preparation => ({
+  receives: parts.receives ?? [],
   claims: (path) => parts.parsers.some((parser) => parser.suffixes.length === 0 || parser.suffixes.some((suffix) => endsIn(path, suffix))),
   prepare: (path, headers, body) => prepare(parts, path, headers, body),
 })

@@ -23,7 +23,7 @@ import { KvFeed } from './kv-feed.ts'
 import { Broker } from './nats/broker.ts'
 import { secretOf } from './pool-secret.ts'
 import { Prefills } from './prefills.ts'
-import { parsersOf, preparation, tokensOf } from './preparation.ts'
+import { parsersOf, preparation, receivesOf, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
 import { TokenCounting } from './token-counting.ts'
@@ -173,6 +173,7 @@ const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineH
   return preparation({
     parsers: parsersOf(plugins, completed.parsers),
     tokens: tokensOf(plugins),
+    receives: receivesOf(plugins),
     wanted: () => actor.engine.wanted(),
     secret: secretOf(settings),
     refuses,
@@ -212,7 +213,6 @@ const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }, prefills.legOf),
     prefills: prefills.observer((observation) => metrics.observe(observation)),
-    received: [...new Set(actor.engine.view.pipeline.plugins.flatMap((plugin) => plugin.receives?.() ?? []))],
     preparation: preparationOf(options, host, counting, prefills.refuses),
     failed: (error) => log.error({ err: error }, 'front door'),
   })

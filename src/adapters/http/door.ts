@@ -36,8 +36,6 @@ export interface DoorOptions {
   readonly bodyLimitBytes?: number
   /** Setting force-usage: ask streams for their usage although the client did not. Off: bytes go unchanged. */
   readonly forcesUsage?: boolean
-  /** Headers that plugins read, in lower case, and "cookie:name" for single cookies. */
-  readonly received?: readonly string[]
   readonly connectTimeoutMs?: number
   /** How long an idle connection to an endpoint is kept. */
   readonly idleMs?: number
@@ -92,7 +90,6 @@ export class HttpDoor {
       bodyLimitBytes: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
       forcesUsage: options.forcesUsage ?? false,
       prefills: options.prefills ?? UNOBSERVED,
-      received: options.received ?? [],
       keyed: (key, exchange) => this.#byKey.set(key, exchange),
       finished: (exchange, key) => {
         this.#finished(exchange, key)

@@ -29,8 +29,6 @@ export interface ExchangeParts {
   readonly bodyLimitBytes: number
   /** Ask streams for their usage although the client did not, and keep the frame from it. */
   readonly forcesUsage: boolean
-  /** Headers that plugins read; see `Plugin.receives`. */
-  readonly received: readonly string[]
   readonly prefills: PrefillObserver
   /** The engine's key of an exchange has become known. */
   keyed(key: number, exchange: Exchange): void
@@ -133,7 +131,7 @@ export class Exchange implements RelayListener {
 
   #receive(prepared: Prepared, bodyBytes: number): void {
     this.#isReceived = true
-    const input = requestInput(this.requestId, this.#headers, prepared, bodyBytes, this.#parts.received)
+    const input = requestInput(this.requestId, this.#headers, prepared, bodyBytes, this.#parts.preparation.receives)
     const answer = this.#parts.scheduler.receive(input, (key) => {
       this.#accepted(key)
     })

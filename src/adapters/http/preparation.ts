@@ -36,6 +36,8 @@ export type ReceivedHeaders = ReadonlyMap<string, string>
 
 /** The parsers, as the front door sees them: pure. */
 export interface Preparation {
+  /** Headers that plugins read besides those that are always let through; see `Plugin.receives`. */
+  readonly receives?: readonly string[]
   /** Whether a parser claims this path; without the query and without a slash at its end. */
   claims(path: string): boolean
   /** Never throws for what a client may send. */

@@ -16,7 +16,7 @@ const first = (headers: ReadonlyMap<string, string>, ...names: readonly string[]
  * model is the client's own wish (x-llm-d-model-name-rewrite), where the body's model can be replaced; the priority is
  * the engine's to find by the objective.
  */
-export const requestInput = (requestId: string, headers: ClientHeaders, prepared: Prepared, bodyBytes: number, received: readonly string[] = []): RequestInput => {
+export const requestInput = (requestId: string, headers: ClientHeaders, prepared: Prepared, bodyBytes: number, receives?: readonly string[]): RequestInput => {
   const wished = first(headers.all, 'x-llm-d-model-name-rewrite', 'x-gateway-model-name-rewrite')
   return {
     requestId,
@@ -28,7 +28,7 @@ export const requestInput = (requestId: string, headers: ClientHeaders, prepared
     priority: 0,
     objective: first(headers.all, 'x-llm-d-inference-objective', 'x-gateway-inference-objective'),
     fairnessId: first(headers.all, 'x-llm-d-inference-fairness-id', 'x-gateway-inference-fairness-id'),
-    headers: journaled(headers, received),
+    headers: journaledHeaders(headers, receives),
     bodyBytes,
     streaming: prepared.streaming,
     maxOutputTokens: prepared.maxOutputTokens,
@@ -41,8 +41,8 @@ export const requestInput = (requestId: string, headers: ClientHeaders, prepared
 const COOKIE = 'cookie:'
 
 /** The headers that are always let through, and those that plugins ask for; "cookie:name" is the one cookie of that name. */
-const journaled = (headers: ClientHeaders, received: readonly string[]): Header[] => {
-  const more = received.flatMap((name) => {
+export const journaledHeaders = (headers: ClientHeaders, receives: readonly string[] = []): Header[] => {
+  const more = receives.flatMap((name) => {
     if (headers.journaled.some((header) => header.name === name)) return []
     const value = name.startsWith(COOKIE) ? cookie(headers.all.get('cookie') ?? '', name.slice(COOKIE.length)) : headers.all.get(name)
     return value === undefined ? [] : [{ name, value }]

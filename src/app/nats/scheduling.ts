@@ -1,7 +1,7 @@
 import type { RequestDesk, Reply } from '../../actors/request-desk.ts'
 import { readClientHeaders } from '../../adapters/http/header-policy.ts'
 import type { Prepared, Preparation } from '../../adapters/http/preparation.ts'
-import { requestInput } from '../../adapters/http/request-input.ts'
+import { journaledHeaders, requestInput } from '../../adapters/http/request-input.ts'
 import type { Names } from '../../adapters/nats/names.ts'
 import type { Scheduling } from '../../adapters/nats/schedule-service.ts'
 import { emptyScheduleReply } from '../../wire/index.ts'
@@ -82,7 +82,7 @@ export class NatsScheduling implements Scheduling {
   }
 
   private receivedOf({ request, requestId }: ScheduleRequest): Read | Refusal {
-    if (request?.kind === 'received') return { received: { ...request.value, requestId: request.value.requestId || requestId, headers: journaled(request.value.headers), ...ADVISED } }
+    if (request?.kind === 'received') return { received: { ...request.value, requestId: request.value.requestId || requestId, headers: this.journaled(request.value.headers), ...ADVISED } }
     return request === undefined ? MALFORMED : this.prepared(request.value, requestId)
   }
 
@@ -92,7 +92,12 @@ export class NatsScheduling implements Scheduling {
     const client = readClientHeaders(headers.flatMap(({ name, value }) => [name, value]))
     const prepared = preparation.prepare(path, client.all, body)
     if (prepared.kind === 'refused') return { status: prepared.status, code: prepared.code, reason: '', message: prepared.message }
-    return { received: { ...requestInput(requestId, client, prepared, body.length), ...ADVISED }, count: prepared.count }
+    return { received: { ...requestInput(requestId, client, prepared, body.length, preparation.receives), ...ADVISED }, count: prepared.count }
+  }
+
+  /** Only headers that a journal may keep, whatever the data plane sent. */
+  private journaled(headers: readonly Header[]): Header[] {
+    return journaledHeaders(readClientHeaders(headers.flatMap(({ name, value }) => [name, value])), this.options.preparation.receives)
   }
 
   private replyOf(reply: Reply, requestId: string): ScheduleReply {
@@ -123,9 +128,6 @@ const refused = (requestId: string, { status, code, reason, message }: Refusal, 
   requestId,
   answer: { kind: 'refusal', value: { status, code, reason, message } },
 })
-
-/** Only headers that a journal may keep, whatever the data plane sent. */
-const journaled = (headers: readonly Header[]): Header[] => readClientHeaders(headers.flatMap(({ name, value }) => [name, value])).journaled
 
 const routeOf = ({ attempt, endpoint, fallbacks, headers, responseHeaders, targetModel, stages }: Extract<Reply, { kind: 'routed' }>): Route => ({
   attempt,
