@@ -10,8 +10,8 @@ import type { Plugin } from '../core/contract.ts'
 import { TokenProducer } from '../plugins/producer/token-producer/index.ts'
 import type { TokenCounting } from './token-counting.ts'
 import { cl100k } from './cl100k.ts'
-import { emptyRequestShape } from '../wire/request.ts'
-import type { RequestShape } from '../wire/request.ts'
+import { emptyPromptShape, emptyRequestShape } from '../wire/request.ts'
+import type { BlockKeys, RequestShape } from '../wire/request.ts'
 
 export interface PreparationParts {
   /** In order of registration. */
@@ -72,25 +72,30 @@ const prepare = (parts: PreparationParts, path: string, headers: ReceivedHeaders
 
 /** The shape, and how to count the tokens where it waits for them; where nobody counts, nobody waits. */
 const shapeAndCount = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders, body: Uint8Array): Pick<Prepared, 'shape' | 'count'> => {
-  const shape = shapeOf(parts, parsed, headers, body)
+  if (parsed.body.kind === 'raw') return { shape: emptyRequestShape() }
+  const wanted = parts.wanted()
+  const model = targetModel(parsed, headers)
+  const blocks = routingBlocks(parts, wanted, parsed, body)
+  const shape = withBlocks((parts.tokens?.shape(parsed, headers, model, wanted, parts.secret) ?? untokenized('no token producer is configured')) as RequestShape, blocks)
   if (shape.problem !== AWAITED_TOKENS) return { shape }
-  const count = parts.counting?.counting(parsed, targetModel(parsed, headers), body)
+  // What is known of the text is known before its tokens, and also where they never come.
+  const count = parts.counting?.counting(parsed, model, body, (counted) => withBlocks(counted, blocks))
   return count === undefined ? { shape: { ...shape, problem: 'nobody counts the tokens here' } } : { shape, count }
 }
 
-const shapeOf = (parts: PreparationParts, parsed: ParsedRequest, headers: ReceivedHeaders, body: Uint8Array): RequestShape => {
-  if (parsed.body.kind === 'raw') return emptyRequestShape()
-  const wanted = parts.wanted()
-  const shape = parts.tokens?.shape(parsed, headers, targetModel(parsed, headers), wanted, parts.secret) ?? untokenized('no token producer is configured')
-  return withRoutingKeys(parts, shape as RequestShape, wanted, parsed, body)
+/** Hashes and lengths of the routing text, where a router wants them. */
+const routingBlocks = (parts: PreparationParts, wanted: readonly WantedKeys[], parsed: ParsedRequest, body: Uint8Array): readonly BlockKeys[] => {
+  if (!wanted.some(({ kind }) => kind.startsWith('aibrix/') || kind === ROUTING_TOKENS)) return NO_BLOCKS
+  const text = routingTextOf(parsed.body.kind, new TextDecoder().decode(body))
+  return routingKeys(text, wanted, cl100k, parts.secret) as readonly BlockKeys[]
 }
 
-/** The keys of the routing text belong to the first prompt: AIBrix's router knows of one. */
-const withRoutingKeys = (parts: PreparationParts, shape: RequestShape, wanted: readonly WantedKeys[], parsed: ParsedRequest, body: Uint8Array): RequestShape => {
-  const [first, ...others] = shape.prompts
-  if (first === undefined || !wanted.some(({ kind }) => kind.startsWith('aibrix/') || kind === ROUTING_TOKENS)) return shape
-  const text = routingTextOf(parsed.body.kind, new TextDecoder().decode(body))
-  const blocks = routingKeys(text, wanted, cl100k, parts.secret)
+const NO_BLOCKS: readonly BlockKeys[] = []
+
+/** They belong to the first prompt: AIBrix's router knows of one. A prompt whose tokens nobody knows has these alone. */
+const withBlocks = (shape: RequestShape, blocks: readonly BlockKeys[]): RequestShape => {
+  if (blocks.length === 0) return shape
+  const [first = emptyPromptShape(), ...others] = shape.prompts
   return { ...shape, prompts: [{ ...first, blocks: [...first.blocks, ...blocks] }, ...others] }
 }
 

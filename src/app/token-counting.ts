@@ -33,13 +33,13 @@ export class TokenCounting {
     return new TokenCounting({ ...options, tokens }, new RenderClient({ ...tokens.render, url: tokens.render.url }))
   }
 
-  /** How to count this request's tokens; `model` is the one that the endpoint sees. */
-  counting(parsed: ParsedRequest, model: string, body: Uint8Array): Counting {
+  /** How to count this request's tokens; `model` is the one that the endpoint sees. `completed` adds what is known of the prompt without its tokens. */
+  counting(parsed: ParsedRequest, model: string, body: Uint8Array, completed: (shape: RequestShape) => RequestShape): Counting {
     const { tokens, desk } = this.options
     const producer = tokens.typedName.name
     return (request, signal) => {
       this.shapeOf(parsed, model, body, signal).then(
-        (counted) => desk.produced(request, producer, counted, ''),
+        (counted) => desk.produced(request, producer, completed(counted), ''),
         // Who left is told otherwise, and nobody waits for the tokens any more.
         (error: unknown) => {
           if (!signal.aborted) desk.produced(request, producer, undefined, error instanceof Error ? error.message : String(error))
