@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { checkServerIdentity } from 'node:tls'
+import type { PeerCertificate } from 'node:tls'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
+import { TimeoutError } from '@nats-io/nats-core'
 import { connect, createInbox, credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { SignalboxError } from '../../core/errors.ts'
@@ -21,6 +25,8 @@ export interface NatsOptions {
   /** What the server calls this connection in its lists. */
   readonly name: string
   readonly inboxPrefix?: string
+  /** How long one try to connect may take, in milliseconds. */
+  readonly timeoutMs?: number
 }
 
 export interface NatsEvents {
@@ -34,6 +40,7 @@ export interface NatsEvents {
 
 /** Between two tries to reach the broker again. */
 const RECONNECT_MS = 250
+const CONNECT_TIMEOUT_MS = 5000
 /** A broker that says nothing for two of these is gone: noticed within 10 s. */
 const PING_MS = 5000
 /** How long one answer of JetStream may take. */
@@ -61,7 +68,7 @@ export class NatsLink {
     try {
       connection = await connect(wanted)
     } catch (error) {
-      throw new SignalboxError('nats-connect', `${options.servers}: ${messageOf(error)}`)
+      throw new SignalboxError('nats-connect', `${options.servers}: ${refusalOf(error, wanted)}`)
     }
     try {
       const link = new NatsLink(connection, options.inboxPrefix, events)
@@ -124,10 +131,27 @@ const connectionOptions = (options: NatsOptions): NodeConnectionOptions => {
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_MS,
     pingInterval: PING_MS,
+    timeout: options.timeoutMs ?? CONNECT_TIMEOUT_MS,
     ignoreAuthErrorAbort: true,
     ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
     ...authentication(options),
-    ...(tls ? { tls: { ...file('caFile', tlsCaFile), ...file('certFile', tlsCertFile), ...file('keyFile', tlsKeyFile) } } : {}),
+    ...(tls ? { tls: { ...checkedFor(servers), ...file('caFile', tlsCaFile), ...file('certFile', tlsCertFile), ...file('keyFile', tlsKeyFile) } } : {}),
+  }
+}
+
+/**
+ * The library gives TLS no name for a server that is named by its address, so that its certificate would have to be that
+ * of "localhost": then one of the addresses must be in it.
+ */
+const checkedFor = (servers: readonly string[]): object => {
+  const hosts = servers.map((server) => server.replace(/^\w+:\/\//, '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'))
+  const unnamed = hosts.filter((host) => isIP(host) !== 0 || host === 'localhost')
+  return {
+    checkServerIdentity: (name: string, certificate: PeerCertificate): Error | undefined => {
+      if (name !== 'localhost') return checkServerIdentity(name, certificate)
+      const problems = unnamed.map((host) => checkServerIdentity(host, certificate))
+      return problems.includes(undefined) ? undefined : (problems[0] ?? checkServerIdentity(name, certificate))
+    },
   }
 }
 
@@ -151,5 +175,9 @@ const secretBytes = (path: string): Uint8Array => {
 }
 
 const secretText = (path: string): string => Buffer.from(secretBytes(path)).toString('utf8').trim()
+
+/** A server that wants a certificate and gets none that it trusts closes without a word, after TLS is there. */
+const refusalOf = (error: unknown, { tls, timeout }: NodeConnectionOptions): string =>
+  error instanceof TimeoutError ? `no answer within ${timeout ?? 0} ms${tls === undefined ? '' : '; the server may want a certificate that it trusts (--nats-tls-cert-file)'}` : messageOf(error)
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { NatsOptions } from '../../../src/adapters/nats/connection.ts'
 import { blockNaming, startAgent } from '../../../src/app/nats/agent.ts'
 import type { Agent } from '../../../src/app/nats/agent.ts'
 import { load } from '../../../src/app/load.ts'
@@ -85,8 +86,8 @@ export class NatsWorld {
     return agent
   }
 
-  async client(options: Partial<SchedulerClientOptions> = {}): Promise<SchedulerClient> {
-    const { connection } = await this.server.link()
+  async client(options: Partial<SchedulerClientOptions> = {}, as: Partial<NatsOptions> = {}): Promise<SchedulerClient> {
+    const { connection } = await this.server.link(as)
     return new SchedulerClient(connection, { pool: 'default', ...options })
   }
 

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PermissionViolationError } from '@nats-io/nats-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openJournalAt } from '../../../src/app/journal-place.ts'
 import { SchedulerClient } from '../../../src/client/index.ts'
+import { verify } from '../../../src/journal/index.ts'
+import { runToEnd } from '../../unit/journal/sealed-journal.ts'
 import { chatRequest, NatsWorld, rowsOf } from './engine-on-nats.ts'
 import { preciseConfiguration } from './precise.ts'
 
@@ -72,6 +75,16 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
     ['observer', 'signalbox.v1.default.kv-wanted.a'],
     ['observer', '$KV.signalbox_default_endpoints.a'],
     ['observer', '$JS.API.STREAM.DELETE.signalbox_default_journal_replica-0'],
+    ['observer', '$JS.API.DIRECT.GET.signalbox_default_journal_replica-0'],
+    ['observer', '$JS.API.CONSUMER.CREATE.signalbox_default_journal_replica-0'],
+    ['agent', '$JS.API.DIRECT.GET.signalbox_default_journal_replica-0'],
+    ['data-plane', '$JS.API.STREAM.INFO.signalbox_default_load'],
+    ['scheduler', '$JS.API.STREAM.DELETE.KV_signalbox_default_endpoints'],
+    ['scheduler', '$JS.API.STREAM.PURGE.signalbox_default_requests'],
+    ['scheduler', '$JS.API.STREAM.UPDATE.signalbox_default_load'],
+    ['scheduler', '$JS.API.STREAM.DELETE.signalbox_default_kv'],
+    ['scheduler', 'signalbox.v1.other.load.replica-0'],
+    ['scheduler', '$KV.signalbox_other_replicas.replica-0'],
     ['scheduler', 'signalbox.v1.default.telemetry.a'],
     ['scheduler', 'signalbox.v1.default.kv.a'],
     ['scheduler', '$KV.signalbox_default_endpoints.a'],
@@ -108,6 +121,14 @@ describe('the permissions of deploy/nats', { timeout: 90_000 }, () => {
     const { connection } = await linkOf('observer')
     expect((await connection.request('$SRV.PING.signalbox')).json<{ name: string }>().name).toBe('signalbox')
     expect((await connection.request('$JS.API.STREAM.INFO.signalbox_default_load')).json<{ config: { name: string } }>().config.name).toBe('signalbox_default_load')
+  })
+
+  it('given the journal in JetStream, then who may read it reads it from there', async () => {
+    const { 'nats-user': natsUser, 'nats-password-file': natsPasswordFile, 'nats-inbox-prefix': natsInboxPrefix } = flagsOf('scheduler') as Record<'nats-user' | 'nats-password-file' | 'nats-inbox-prefix', string>
+    await expect.poll(() => engine.host.journal.link.lag().records, WAIT).toBeLessThan(100)
+    const reader = openJournalAt(`${world.server.url}/default/replica-0`, { natsUser, natsPasswordFile, natsInboxPrefix })
+    expect(runToEnd(verify(reader)).records).toBeGreaterThan(0)
+    reader.close()
   })
 
   it('given all that happened, then no secret is in the log or the journal', async () => {
