@@ -198,7 +198,7 @@ export class KvPublisher {
 const inMessages = (changes: readonly KvChange[]): KvChange[][] => {
   const lists: KvChange[][] = []
   let room = 0
-  for (const { kind, keys, tier } of changes) {
+  for (const { kind, keys, tier } of merged(changes)) {
     for (let at = 0; at === 0 || at < keys.length;) {
       if (room <= 0) {
         lists.push([])
@@ -212,6 +212,27 @@ const inMessages = (changes: readonly KvChange[]): KvChange[][] => {
     }
   }
   return lists
+}
+
+/** Changes of one kind and tier that follow each other as one: each costs every scheduler a turn. */
+const merged = (changes: readonly KvChange[]): readonly KvChange[] => {
+  const all: KvChange[] = []
+  for (let from = 0, to = 0; from < changes.length; from = to) {
+    const first = changes[from] as KvChange
+    let bytes = 0
+    for (to = from; to < changes.length && changes[to]?.kind === first.kind && changes[to]?.tier === first.tier; to++) bytes += changes[to]?.keys.length ?? 0
+    if (to === from + 1) all.push(first)
+    else {
+      const keys = new Uint8Array(bytes)
+      for (let at = from, place = 0; at < to; at++) {
+        const part = (changes[at] as KvChange).keys
+        keys.set(part, place)
+        place += part.length
+      }
+      all.push({ ...first, keys })
+    }
+  }
+  return all
 }
 
 const readWanted = (data: Uint8Array): { readonly incarnation: string; readonly sequence: number } | undefined => {
