@@ -83,7 +83,7 @@ export interface Producer extends Plugin {
   /** The block keys it needs of each prompt; front doors compute them before the request comes in. */
   wants?(candidates: readonly Endpoint[]): readonly WantedKeys[]
 }
-/** Removes candidates; keeps their order. */
+/** Removes candidates; keeps their order. The same array always holds the same endpoints as they were: what came of it may be remembered. */
 export interface Filter extends Plugin { filter(request: Request, candidates: readonly Endpoint[]): readonly Endpoint[] }
 /** Rates each candidate in [0, 1]: `out[i]` is for `candidates[i]`; what it leaves untouched counts 0. */
 export interface Scorer extends Plugin {

@@ -36,6 +36,8 @@ export const update = (context: EngineContext, actor: EndpointActor, info: Endpo
   endpoint.labels = next.labels
   endpoint.annotations = next.annotations
   endpoint.metricsHostPort = next.metricsHostPort
+  // Whoever remembers what it found among the candidates has to look again.
+  context.fleet.changed()
   context.endpointMachine.send(actor, { type: 'ready' })
   tellAdded(context, endpoint)
 }

@@ -12,6 +12,8 @@ class RoleFilter implements Filter {
   readonly typedName: TypedName
   private readonly roles: ReadonlySet<string>
   private readonly allowsNoRole: boolean
+  private seen: readonly Endpoint[] = []
+  private kept: readonly Endpoint[] = []
   private readonly passes = (endpoint: Endpoint): boolean => {
     const role = endpoint.labels.get(ROLE_LABEL)
     return role === undefined ? this.allowsNoRole : this.roles.has(role)
@@ -23,8 +25,12 @@ class RoleFilter implements Filter {
     this.allowsNoRole = allowsNoRole
   }
 
+  /** The same array of candidates holds the same endpoints with the same labels: what is left of it is remembered. */
   filter(_request: Request, candidates: readonly Endpoint[]): readonly Endpoint[] {
-    return keep(candidates, this.passes)
+    if (candidates === this.seen) return this.kept
+    this.kept = keep(candidates, this.passes)
+    this.seen = candidates
+    return this.kept
   }
 }
 
