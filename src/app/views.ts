@@ -68,7 +68,7 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
 /** What the feeds of an engine did not take, and how far they are. */
 export const feedReadings = (kvFaults: KvFaults, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {
   const readings = broker?.readings
-  return { refused: readings?.refused, kvFaults: kvFaults.counts, kv: readings?.kv }
+  return { refused: readings?.refused, kvFaults: kvFaults.counts, kv: readings?.kv, peers: readings?.peers }
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {

@@ -39,8 +39,20 @@ export interface LiveSources {
     readonly kvFaults: Readonly<Record<string, number>>
     /** Undefined where KV events do not come over NATS. */
     readonly kv: { readonly behind: number; readonly waiting: number } | undefined
+    /** Undefined without NATS. */
+    readonly peers: PeerReading | undefined
   }
   scraper?(): { readonly endpoints: number; readonly polling: number; readonly waiting: number; readonly skipped: number }
+}
+
+/** What is known of peer replicas, and how far their stream and that of reports on requests are read. */
+export interface PeerReading {
+  /** Replicas whose load is held. */
+  readonly held: number
+  /** Reports not taken, by reason. */
+  readonly dropped: Readonly<Record<string, number>>
+  /** Messages that wait in the server, by what they tell of. */
+  readonly behind: Readonly<Record<string, number>>
 }
 
 const DECIMALS = 100
@@ -89,6 +101,12 @@ const registerFeeds = (registry: Registry, sources: LiveSources): void => {
     rising(registry, 'signalbox_nats_refused_total', 'Messages from NATS that were not taken, by reason.', ['reason'], () => Object.entries(read().refused ?? {}).map(([reason, count]) => [[reason], count]))
     rising(registry, 'signalbox_kv_events_faults_total', 'Faults of KV events, by kind.', ['fault'], () => Object.entries(read().kvFaults).map(([fault, count]) => [[fault], count]))
     single(registry, 'signalbox_kv_events_behind', 'Reports of caches that wait in the NATS server.', () => read().kv?.behind ?? 0)
+    single(registry, 'signalbox_peer_replicas', 'Peer replicas whose load is held.', () => read().peers?.held ?? 0)
+    rising(registry, 'signalbox_peer_reports_dropped_total', 'Reports of peer replicas that were not taken, by reason.', ['reason'], () => Object.entries(read().peers?.dropped ?? {}).map(([reason, count]) => [[reason], count]))
+    const behind = gauge(registry, 'signalbox_nats_behind', 'Messages that wait in the NATS server, by what they tell of.', ['of'])
+    behind.collect = () => {
+      for (const [of, messages] of Object.entries(read().peers?.behind ?? {})) behind.cell(of).set(messages)
+    }
     single(registry, 'signalbox_kv_events_waiting_endpoints', 'Endpoints of whose cache not all is known yet.', () => read().kv?.waiting ?? 0)
   }
   if (scraper !== undefined) {

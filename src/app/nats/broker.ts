@@ -5,6 +5,7 @@ import { LifecycleConsumer } from '../../adapters/nats/lifecycle.ts'
 import type { MicroService } from '../../adapters/nats/micro-service.ts'
 import type { Names } from '../../adapters/nats/names.ts'
 import { encoded, startScheduleService } from '../../adapters/nats/schedule-service.ts'
+import type { PeerReading } from '../../adapters/prometheus/live-gauges.ts'
 import type { SignalboxSettings } from '../../config/signalbox/settings.ts'
 import type { EngineHost } from '../host.ts'
 import type { KvFaults } from '../kv-faults.ts'
@@ -31,11 +32,12 @@ export interface BrokerOptions {
   readonly log: Logger
 }
 
-/** In numbers that only rise, but for those of the caches. */
+/** Counts that only rise, and how far things are. */
 export interface BrokerReadings {
   readonly refused: Readonly<Record<string, number>>
   /** KV reports that wait in the server, and endpoints of whose cache not all is known. */
   readonly kv: { readonly behind: number; readonly waiting: number } | undefined
+  readonly peers: PeerReading
 }
 
 /** All that the engine has to do with NATS but its journal. */
@@ -78,10 +80,15 @@ export class Broker {
 
   /** What was not taken, by what it was, and how far the caches of endpoints are known. */
   get readings(): BrokerReadings {
-    const { kv, fleet, malformedReports } = this
+    const { kv, fleet, malformedReports, replicas, lifecycle } = this
     return {
       refused: { ...fleet?.faults, 'malformed-lifecycle': malformedReports },
       kv: kv === undefined ? undefined : { behind: kv.behind, waiting: kv.waiting },
+      peers: {
+        held: replicas?.peers.open.length ?? 0,
+        dropped: { ...replicas?.peers.counts },
+        behind: { load: replicas?.behind ?? 0, requests: lifecycle?.behind ?? 0 },
+      },
     }
   }
 

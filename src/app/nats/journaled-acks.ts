@@ -11,7 +11,7 @@ export class JournaledAcks {
   private timer: NodeJS.Timeout | undefined
 
   /** `depth` gives how many inputs wait for room in the journal. */
-  constructor(journal: JournalLink, depth: () => number = () => 0) {
+  constructor(journal: JournalLink, depth: () => number) {
     this.journal = journal
     this.depth = depth
   }

@@ -53,6 +53,11 @@ export class Replicas {
     })
   }
 
+  /** Reports of peers that wait in the server. */
+  get behind(): number {
+    return this.reader.behind
+  }
+
   /** Takes the name and begins. @throws SignalboxError replica-name-taken */
   async start(): Promise<void> {
     const { actor } = this.options
