@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { headers } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src/app/nats/agent.ts'
 import type { SimulatedEndpoint } from '../../../src/simulation/index.ts'
 import { decodeKvReport, emptyEndpointMetrics, emptyKvReport, encodeKvReport, encodeTelemetryReport, fromBytes, toBytes } from '../../../src/wire/index.ts'
+import { relay } from '../../docs/examples/data-plane.ts'
+import { blocksOf } from '../../docs/markdown.ts'
 import { known, producerOf, settled } from '../kv-events/known-blocks.ts'
 import { chatRequest, NatsWorld, rowsOf } from './engine-on-nats.ts'
 import { ask, conversation, preciseConfiguration } from './precise.ts'
@@ -63,6 +67,15 @@ describe('an engine, an agent and a client on NATS', { timeout: 60_000 }, () => 
     await expect.poll(() => engine.host.actor.engine.view.requests.size, WAIT).toBe(0)
     expect((await rowsOf(engine))[0]?.requests).toBe(0)
     await expect(client.schedule({ path: '/v1/chat/completions', body: Buffer.from('{') })).rejects.toMatchObject({ status: 400, code: 'BadRequest' })
+  })
+
+  it('given the data plane of the README, when it relays, then the answer is the endpoint\'s, and the request is over for the scheduler too', async () => {
+    const readme = readFileSync(fileURLToPath(new URL('../../../src/client/README.md', import.meta.url)), 'utf8')
+    const example = readFileSync(fileURLToPath(new URL('../../docs/examples/data-plane.ts', import.meta.url)), 'utf8')
+    expect(blocksOf(readme).map(({ text }) => text)).toEqual([example.replace('../../../src/client/index.ts', 'signalbox/client')])
+    const answer = await relay(await world.client(), '/v1/chat/completions', Buffer.from(JSON.stringify({ model: 'sim-model', max_tokens: 2, messages: [{ role: 'user', content: 'hello' }] })))
+    expect(JSON.parse(answer)).toMatchObject({ object: 'chat.completion' })
+    await expect.poll(() => engine.host.actor.engine.view.requests.size, WAIT).toBe(0)
   })
 
   it('given prompts, when the agent tells of the cache, then precise hits are the engine\'s own; what is malformed, of others and not next is counted and made good', async () => {
