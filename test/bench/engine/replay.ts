@@ -21,7 +21,7 @@ const SNAPSHOT_EVERY = 10_000
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
 const path = join(folder, 'journal.sqlite')
-const options = engineOptions([], { interpreter: values.interpreter === 'xstate' ? 'xstate' : 'table' })
+const options = engineOptions([], { interpreter: values.interpreter === 'xstate' ? 'xstate' : 'table', receiptBytes: 1024 * 1024 })
 
 interface Spent<T> {
   readonly result: T
