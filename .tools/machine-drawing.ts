@@ -23,6 +23,7 @@ const OPTIONS = {
   'elk.json.edgeCoords': 'ROOT',
   'elk.json.shapeCoords': 'ROOT',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.randomSeed': '1',
 }
 
@@ -39,9 +40,22 @@ export const drawing = async (graph: MachineGraph): Promise<Drawing> => {
 const idOf = (path: string): string => (path === '' ? ROOT : path)
 const width = (text: string): number => Math.ceil(text.length * CHARACTER)
 
+/**
+ * An end that is reached from several states is drawn beside each of them: lines from everywhere to one place would hide
+ * the ways between.
+ */
+const copiedEnds = (graph: MachineGraph): ReadonlySet<string> => {
+  const ends = graph.nodes.filter(({ kind, parent }) => kind === 'final' && parent === '').map(({ id }) => id)
+  return new Set(ends.filter((end) => new Set(graph.edges.filter(({ targets }) => targets.includes(end)).map(({ source }) => source)).size > 1))
+}
+
+const copyOf = (end: string, source: string): string => `${end}@${source}`
+
 const elkGraph = (graph: MachineGraph): ElkNode => {
+  const ends = copiedEnds(graph)
   const nodes = new Map<string, ElkNode>()
   for (const { id, key, kind } of graph.nodes) {
+    if (ends.has(id)) continue
     const inner = graph.nodes.some(({ parent }) => parent === id)
     const parallel = kind === 'parallel'
     nodes.set(id, {
@@ -52,16 +66,23 @@ const elkGraph = (graph: MachineGraph): ElkNode => {
       ...(inner ? {} : { width: Math.max(84, width(key) + 34), height: 38 }),
     })
   }
-  for (const { id, parent } of graph.nodes) if (parent !== null) nodes.get(parent)?.children?.push(nodes.get(id) as ElkNode)
+  for (const { id, parent } of graph.nodes) if (parent !== null && !ends.has(id)) nodes.get(parent)?.children?.push(nodes.get(id) as ElkNode)
   const root = nodes.get('') as ElkNode
+  for (const { source, targets } of graph.edges) {
+    for (const end of targets.filter((target) => ends.has(target))) {
+      const id = copyOf(end, source)
+      if (root.children?.some((child) => child.id === id) === true) continue
+      root.children?.push({ id, width: width(end) + 22, height: 26 })
+    }
+  }
   root.layoutOptions = { ...OPTIONS, 'elk.padding': '[top=16,left=16,bottom=16,right=16]' }
-  root.edges = graph.edges.flatMap((edge) => elkEdge(edge))
+  root.edges = graph.edges.flatMap((edge) => elkEdge(edge, ends))
   return root
 }
 
-const elkEdge = (edge: GraphEdge): ElkExtendedEdge[] => {
+const elkEdge = (edge: GraphEdge, ends: ReadonlySet<string>): ElkExtendedEdge[] => {
   const text = labelOf(edge)
-  const targets = edge.targets.length === 0 ? [edge.source] : edge.targets
+  const targets = (edge.targets.length === 0 ? [edge.source] : edge.targets).map((target) => (ends.has(target) ? copyOf(target, edge.source) : target))
   return [{ id: edge.id, sources: [idOf(edge.source)], targets: targets.map(idOf), labels: text.map((line, i) => ({ id: `${edge.id}#${i}`, text: line, width: width(line), height: LINE })) }]
 }
 
@@ -76,12 +97,12 @@ export const labelOf = (edge: GraphEdge): string[] => {
 }
 
 const collect = (node: ElkNode, graph: MachineGraph, states: DrawnState[], edges: DrawnEdge[]): void => {
-  const path = node.id === ROOT ? '' : node.id
+  const [path = '', copiedFor] = node.id === ROOT ? [''] : node.id.split('@')
   const state = graph.nodes.find(({ id }) => id === path)
   if (state !== undefined && path !== '') {
     states.push({
       id: path, key: state.key, kind: state.kind, parent: state.parent, isInitial: state.isInitial, description: state.description,
-      entry: state.entry, x: node.x ?? 0, y: node.y ?? 0, width: node.width ?? 0, height: node.height ?? 0,
+      entry: state.entry, entered: copiedFor === undefined ? [] : graph.edges.filter(({ source, targets }) => source === copiedFor && targets.includes(path)).map(({ id }) => id), x: node.x ?? 0, y: node.y ?? 0, width: node.width ?? 0, height: node.height ?? 0,
     })
   }
   for (const edge of node.edges ?? []) {

@@ -50,7 +50,7 @@ const Header = (): JSX.Element => {
       <span class="chip">{countText(info?.lastPosition ?? 0)} records</span>
       {info?.live === true ? <span class="chip good">running</span> : null}
       <Deciding />
-      <button type="button" title="Light, dark or as the system has it (t)" onClick={() => { theme.value = theme.value === 'auto' ? 'light' : theme.value === 'light' ? 'dark' : 'auto' }}>{theme.value}</button>
+      <button type="button" title="Light, dark or as the system has it (t)" onClick={() => { theme.value = theme.value === 'auto' ? 'light' : theme.value === 'light' ? 'dark' : 'auto' }}>{`theme: ${theme.value}`}</button>
       <button type="button" aria-label="Keys" title="Keys (?)" onClick={() => { helpShown.value = true }}>?</button>
     </header>
   )

@@ -46,7 +46,7 @@ export function* fork(options: EngineOptions, start: StateAt, records: Iterable<
   const tally = new ForkTally(recorded, forked)
   for (const record of records) {
     const input = record.input ?? { input: undefined }
-    tally.arriving(input)
+    tally.arriving(input, record.atUs)
     const was = recorded.step(input, record.atUs).record.decisions
     const is = forked.step(withConfiguration(input, text), record.atUs).record.decisions
     for (const [a, b] of pairs(was, is)) {
@@ -54,7 +54,6 @@ export function* fork(options: EngineOptions, start: StateAt, records: Iterable<
       tally.decided(a, b, changed)
       if (changed) yield change(record, a, b, recorded.receipts(record.position), forked.receipts(record.position))
     }
-    tally.took(record)
     if (record.position % PROGRESS_EVERY === 0) yield record.position
   }
   return tally.summary()

@@ -3,7 +3,7 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { choose, chosen, collapseIdle, goTo, look, span, story, theme } from '../state/store.ts'
-import { durationText, timeText } from '../state/text.ts'
+import { durationText, shortText, timeText } from '../state/text.ts'
 import { OUTCOMES, STAGES } from '../../replay/timeline/timeline.ts'
 import { barPlaces } from './bar-places.ts'
 import { paletteOf } from './colours.ts'
@@ -14,7 +14,7 @@ import { foldedAxis, plainAxis, tickStep } from './time-axis.ts'
 import type { TimeAxis } from './time-axis.ts'
 
 const LANE_MIN = 18
-const LANE_MAX = 74
+const LANE_MAX = 132
 const MILLISECOND = 1000
 /** Some room at the end, so that what has just begun is seen. */
 const END_MARGIN = 1.01
@@ -62,17 +62,19 @@ export const FleetView = (): JSX.Element => {
       <div class="bar">
         <div class="legend" aria-label="Legend">
           {STAGES.map((stage) => <span key={stage}><i style={{ background: `var(--${stage})` }} />{stage}</span>)}
-          <span><i style={{ background: 'var(--decode-wait)' }} />before the first byte</span>
+          <span><i style={{ background: 'var(--decode-wait)' }} />waiting</span>
           <span><i style={{ background: 'var(--bad)' }} />not completed</span>
           <span><i style={{ background: 'var(--kv)' }} />KV use</span>
           <span><i style={{ background: 'var(--queue)' }} />queue, up to {now?.waitingMax ?? 1}</span>
         </div>
         <span class="grow" />
-        <button type="button" aria-pressed={collapseIdle.value} onClick={() => { span.value = undefined; collapseIdle.value = !collapseIdle.value }}>Fold idle time</button>
-        <button type="button" aria-pressed={overview.value} onClick={() => { overview.value = !overview.value }}>All lanes</button>
-        <button type="button" onClick={() => zoomAround(shown.value, picture.value, 0.5, 0.5)} aria-label="Zoom in">+</button>
-        <button type="button" onClick={() => zoomAround(shown.value, picture.value, 0.5, 2)} aria-label="Zoom out">−</button>
-        <button type="button" onClick={() => { span.value = undefined }}>Fit</button>
+        <div class="row tools">
+          <button type="button" aria-pressed={collapseIdle.value} onClick={() => { span.value = undefined; collapseIdle.value = !collapseIdle.value }}>Fold idle time</button>
+          <button type="button" aria-pressed={overview.value} onClick={() => { overview.value = !overview.value }}>All lanes</button>
+          <button type="button" onClick={() => zoomAround(shown.value, picture.value, 0.5, 0.5)} aria-label="Zoom in">+</button>
+          <button type="button" onClick={() => zoomAround(shown.value, picture.value, 0.5, 2)} aria-label="Zoom out">−</button>
+          <button type="button" onClick={() => { span.value = undefined }}>Fit</button>
+        </div>
       </div>
       <div class="fleet">
         <div class="corner">{order.value.length} endpoints</div>
@@ -242,11 +244,11 @@ const laneNames = (order: readonly number[], height: number, top: number, seen: 
     const data = story.value?.lanes[lane]
     if (data === undefined || height < 13) return []
     const values = look.value?.endpoints.find(({ id }) => id === data.id)?.values
-    const detail = values === undefined ? (look.value?.known === true ? 'not there' : '') : `${values['inFlightRequests']} in flight, ${values['waitingQueueSize']} waiting, KV ${Math.round(Number(values['kvCacheUsage']) * 100)} %`
+    const detail = values === undefined ? (look.value?.known === true ? 'not there' : '') : `${values['inFlightRequests']} in flight, ${values['waitingQueueSize']} queued, KV ${Math.round(Number(values['kvCacheUsage']) * 100)} %`
     return [
       <div class="lane" key={data.id} style={{ top: `${(first + i) * height}px`, height: `${height}px` }} title={`${data.id}: ${detail}`}>
-        {data.id.replace(/^default\//, '')}
-        {height > 34 ? <div class="small quiet">{detail}</div> : null}
+        {shortText(data.id)}
+        {height > 34 ? <div class="small quiet detail">{detail}</div> : null}
       </div>,
     ]
   })
@@ -272,7 +274,7 @@ const BarTip = ({ picture, bar, x, y, width }: { picture: LanePicture; bar: numb
   return (
     <div class="tip" style={{ left: `${Math.min(x + 12, width - 240)}px`, top: `${y + 14}px` }}>
       <strong>{requests?.ids[row] ?? `request ${bars.request[bar]}`}</strong>
-      <div>{STAGES[bars.stage[bar] as 0] ?? ''} on {picture.lanes[bars.lane[bar] as number]?.id}</div>
+      <div>{STAGES[bars.stage[bar] as 0] ?? ''} on {shortText(picture.lanes[bars.lane[bar] as number]?.id ?? '')}</div>
       <div class="quiet">first byte after {durationText((bars.firstByte[bar] as number) - from)}, {Number.isNaN(to) ? 'open' : `over after ${durationText(to - from)}`}, {OUTCOMES[bars.outcome[bar] as 0]}</div>
     </div>
   )

@@ -80,6 +80,8 @@ class Raster {
   /** Place in the order, by lane; -1 when it is not on the screen. */
   private readonly places: Int32Array
   private readonly columns = new Map<number, Int32Array>()
+  /** The stage in whose colour a dense lane is drawn: that which decodes has hardly another. */
+  private readonly stages: Uint8Array
 
   constructor(pixels: Uint32Array, view: LaneView, picture: LanePicture, palette: Palette) {
     this.pixels = pixels
@@ -88,6 +90,7 @@ class Raster {
     this.palette = palette
     this.perPixel = (view.right - view.left) / view.width
     this.places = new Int32Array(picture.lanes.length).fill(-1)
+    this.stages = new Uint8Array(picture.lanes.length)
     view.order.forEach((lane, place) => {
       const y = this.y(place)
       if (y + view.laneHeight > 0 && y < view.height) this.places[lane] = place
@@ -138,6 +141,7 @@ class Raster {
     const { view, palette, picture } = this
     const height = bottom - top
     let sample = -1
+    let before = -1
     for (let x = 0; x < view.width; x += 1) {
       const us = picture.axis.time(view.left + (x + 1) * this.perPixel)
       if (us > picture.now) break
@@ -146,9 +150,10 @@ class Raster {
       if (sample < 0) continue
       this.fill(x, x + 1, Math.floor(bottom - (lane.kvCache[sample] as number) * height), bottom, palette.kv)
       const waiting = lane.waiting[sample] as number
-      if (waiting <= 0) continue
-      const y = Math.floor(bottom - (waiting / picture.waitingMax) * (height - 1)) - 1
-      this.fill(x, x + 1, y, y + 2, palette.queue)
+      const y = waiting <= 0 ? -1 : Math.floor(bottom - (waiting / picture.waitingMax) * (height - 1)) - 1
+      // Steps are joined, so that it reads as one line.
+      if (y >= 0) this.fill(x, x + 1, before < 0 ? y : Math.min(y, before), (before < 0 ? y : Math.max(y, before)) + 2, palette.queue)
+      before = y
     }
   }
 
@@ -182,7 +187,7 @@ class Raster {
       drawn += 1
       const rows = packing.rows[lane] as number
       if (rows > inner && inner >= HEIGHTS_MIN) {
-        this.count(lane, Math.max(0, from), Math.min(view.width, end))
+        this.count(lane, bars.stage[i] as number, Math.max(0, from), Math.min(view.width, end))
         continue
       }
       const height = Math.min(12, Math.max(inner, 1) / rows)
@@ -196,7 +201,7 @@ class Raster {
     const { bars, chosen, places } = this.picture
     const { palette } = this
     const colours = palette.stages[bars.stage[i] as number] ?? NO_STAGE
-    const first = places.firstByte[i] as number
+    const first = places.turn[i] as number
     const turn = Number.isNaN(first) ? end : Math.floor((first - this.view.left) / this.perPixel)
     this.fill(from, Math.min(end, turn), top, bottom, colours[0])
     this.fill(Math.max(from, turn), end, top, bottom, colours[1])
@@ -209,7 +214,8 @@ class Raster {
     }
   }
 
-  private count(lane: number, from: number, end: number): void {
+  private count(lane: number, stage: number, from: number, end: number): void {
+    this.stages[lane] = Math.max(this.stages[lane] as number, stage)
     let counts = this.columns.get(lane)
     if (counts === undefined) {
       counts = new Int32Array(this.view.width + 1)
@@ -224,7 +230,7 @@ class Raster {
     const rows = Math.max(1, picture.packing.rows[lane] as number)
     const top = this.y(this.places[lane] as number)
     const bottom = top + Math.max(1, Math.floor(view.laneHeight - stripHeight(view.laneHeight)) - (view.laneHeight >= 6 ? 1 : 0))
-    const colour = palette.stages[0]?.[1] ?? palette.line
+    const colour = (palette.stages[this.stages[lane] as number] ?? NO_STAGE)[1]
     const heightOf = (inFlight: number): number => (inFlight === 0 ? 0 : Math.max(1, Math.round((inFlight / rows) * (bottom - top))))
     let inFlight = 0
     let start = 0

@@ -5,8 +5,9 @@ import type { ForkedDecision } from '../../replay/fork/fork.ts'
 import { sentence } from '../../replay/sentence.ts'
 import { ReceiptView } from '../receipt/receipt-view.tsx'
 import { client, goTo, progress, story } from '../state/store.ts'
-import { countText, timeText } from '../state/text.ts'
+import { countText, shortText, timeText } from '../state/text.ts'
 import type { ForkResult } from '../worker/messages.ts'
+import { ForkCharts, ForkLegend, Spark } from './charts.tsx'
 
 const configuration: Signal<string> = signal('')
 const result: Signal<ForkResult | undefined> = signal(undefined)
@@ -51,25 +52,28 @@ export const ForkView = (): JSX.Element => {
 
 const Result = ({ result: { summary, changes } }: { result: ForkResult }): JSX.Element => {
   const open = useSignal<number | undefined>(undefined)
+  const busiest = summary.endpoints.reduce((most, { recorded, forked }) => Math.max(most, ...recorded.inFlight, ...forked.inFlight), 1)
   const share = summary.decisions === 0 ? 0 : Math.round((summary.changed / summary.decisions) * 1000) / 10
   return (
     <>
-      <p class="sentence" style={{ margin: 0 }}>{countText(summary.changed)} of {countText(summary.decisions)} decisions change ({share} %).</p>
+      <p class="headline">{countText(summary.changed)} of {countText(summary.decisions)} decisions change ({share} %).</p>
       <div class="stack small" style={{ gap: '4px' }}>
         {summary.missing.map((line) => <div key={line} class="bad">Not recorded: {line}.</div>)}
         {summary.assumed.map((line) => <div key={line} class="quiet">Assumed: {line}</div>)}
         <div>Prompt tokens found in the cache of the primary pick: {countText(summary.hitTokens.recorded)} recorded, <strong>{countText(summary.hitTokens.forked)}</strong> forked, of {countText(summary.promptTokens)}.</div>
         {summary.rejectedOnlyForked + summary.rejectedOnlyRecorded === 0 ? null : <div>Turned away: {summary.rejectedOnlyRecorded} only when recorded, {summary.rejectedOnlyForked} only now.</div>}
       </div>
-      <div class="card"><table>
-        <thead><tr><th scope="col">endpoint</th><th scope="col" class="number">picks</th><th scope="col" class="number">forked</th><th scope="col" class="number">most in flight</th><th scope="col" class="number">forked</th></tr></thead>
-        <tbody>{summary.endpoints.map(({ id, recorded, forked }) => <tr key={id}><td>{id}</td><td class="number">{countText(recorded.picks)}</td><td class="number"><strong>{countText(forked.picks)}</strong></td><td class="number">{recorded.inFlightMax}</td><td class="number"><strong>{forked.inFlightMax}</strong></td></tr>)}</tbody>
+      <div class="row"><h3>Over time</h3><ForkLegend /></div>
+      <ForkCharts stretches={summary.overTime} />
+      <div class="card across" tabIndex={0} role="group" aria-label="Endpoints"><table>
+        <thead><tr><th scope="col">endpoint</th><th scope="col">in flight</th><th scope="col" class="number">picks</th><th scope="col" class="number">forked</th><th scope="col" class="number">most in flight</th><th scope="col" class="number">forked</th></tr></thead>
+        <tbody>{summary.endpoints.map(({ id, recorded, forked }) => <tr key={id}><td class="nowrap">{shortText(id)}</td><td><Spark recorded={recorded.inFlight} forked={forked.inFlight} most={busiest} /></td><td class="number">{countText(recorded.picks)}</td><td class="number"><strong>{countText(forked.picks)}</strong></td><td class="number">{recorded.inFlightMax}</td><td class="number"><strong>{forked.inFlightMax}</strong></td></tr>)}</tbody>
       </table></div>
       <h3>Decisions that change{changes.length < summary.changed ? `, the first ${changes.length}` : ''}</h3>
-      <table>
+      <div class="card"><table>
         <thead><tr><th scope="col">position</th><th scope="col">time</th><th scope="col">recorded</th><th scope="col">forked</th></tr></thead>
         <tbody>{changes.map((change, i) => <Change key={i} change={change} shown={open.value === i} toggle={() => { open.value = open.value === i ? undefined : i }} />)}</tbody>
-      </table>
+      </table></div>
     </>
   )
 }
@@ -78,7 +82,7 @@ const Change = ({ change, shown, toggle }: { change: ForkedDecision; shown: bool
   <>
     <tr class={shown ? 'chosen' : ''}>
       <td><button type="button" class="plain" aria-expanded={shown} onClick={toggle}>{change.position}</button></td>
-      <td>{timeText(change.atUs)}</td><td>{change.recorded}</td><td>{change.forked}</td>
+      <td>{timeText(change.atUs)}</td><td>{shortText(change.recorded)}</td><td>{shortText(change.forked)}</td>
     </tr>
     {shown ? (
       <tr><td colSpan={4}>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { ActorLook } from '../worker/messages.ts'
 import type { Drawing, DrawnEdge, DrawnState } from './drawn.ts'
-import { arrowHead, isActive, refusedEdge, strokeOf } from './geometry.ts'
+import { arrowHead, isLit, refusedEdge, roundedPath, strokeOf } from './geometry.ts'
 
 /** A machine drawn, with what one actor does lit. */
 export const Chart = ({ drawing, look, zoom }: { drawing: Drawing; look: ActorLook | undefined; zoom: number }): JSX.Element => {
@@ -11,7 +11,7 @@ export const Chart = ({ drawing, look, zoom }: { drawing: Drawing; look: ActorLo
       xmlns="http://www.w3.org/2000/svg" width={drawing.width * zoom} height={drawing.height * zoom} viewBox={`0 0 ${drawing.width} ${drawing.height}`}
       role="img" aria-label={`Statechart ${drawing.id}${look === undefined || look.active.length === 0 ? '' : `, active: ${look.active.join(', ')}`}`}
     >
-      {drawing.states.map((state) => <State key={state.id} state={state} drawing={drawing} active={isActive(state.id, look?.active ?? [])} />)}
+      {drawing.states.map((state, i) => <State key={i} state={state} drawing={drawing} active={isLit(state, look?.active ?? [], look?.steps[0]?.edge)} />)}
       {drawing.edges.map((edge) => <Edge key={edge.id} edge={edge} look={look} heatMax={heatMax} />)}
     </svg>
   )
@@ -26,7 +26,7 @@ const State = ({ state, drawing, active }: { state: DrawnState; drawing: Drawing
       {leaf
         ? <text x={state.x + state.width / 2} y={state.y + state.height / 2 + 4} text-anchor="middle">{state.key}</text>
         : <text x={state.x + 12} y={state.y + 20} style={{ fontWeight: 600 }}>{state.key}</text>}
-      {state.isInitial ? <circle cx={state.x + 8} cy={state.y + 8} r={3.5} fill="currentColor" /> : null}
+      {state.isInitial ? <circle cx={state.x + 9} cy={state.y + 9} r={3.5} class="initial" /> : null}
       <title>{[state.id, state.description ?? '', state.entry.length === 0 ? '' : `entry: ${state.entry.join(', ')}`].filter((line) => line !== '').join('\n')}</title>
     </g>
   )
@@ -36,10 +36,9 @@ const Edge = ({ edge, look, heatMax }: { edge: DrawnEdge; look: ActorLook | unde
   const count = look?.heat[edge.id] ?? 0
   const refused = refusedEdge(edge, look?.active ?? [], look?.refusedBy ?? [], look?.taken ?? [])
   const names = ['edge', look?.taken.includes(edge.id) === true ? 'taken' : refused === undefined ? '' : 'refused'].join(' ')
-  const path = edge.points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
   return (
     <g class={names} data-edge={edge.id}>
-      <path d={path} stroke-width={strokeOf(count, heatMax)} />
+      <path d={roundedPath(edge.points)} stroke-width={strokeOf(count, heatMax)} />
       <polygon points={arrowHead(edge.points)} />
       <text x={edge.labelX} y={edge.labelY + 12}>{edge.label}</text>
       <title>{[edge.id, edge.actions.length === 0 ? '' : `actions: ${edge.actions.join(', ')}`, `taken ${count} times`, refused === undefined ? '' : `guard ${refused} said no`].filter((line) => line !== '').join('\n')}</title>

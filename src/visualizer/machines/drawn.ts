@@ -9,6 +9,8 @@ export interface DrawnState {
   readonly isInitial: boolean
   readonly description: string | null
   readonly entry: readonly string[]
+  /** Of an end that is drawn in several places: the transitions that lead to this one. */
+  readonly entered: readonly string[]
   readonly x: number
   readonly y: number
   readonly width: number

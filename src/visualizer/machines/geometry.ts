@@ -1,4 +1,4 @@
-import type { DrawnEdge } from './drawn.ts'
+import type { DrawnEdge, DrawnState } from './drawn.ts'
 
 type Point = readonly [x: number, y: number]
 
@@ -16,13 +16,33 @@ export const arrowHead = (points: readonly Point[]): string => {
   return `${end[0]},${end[1]} ${corner(HEAD / 2)} ${corner(-HEAD / 2)}`
 }
 
+/** Radius of the bends of a way. */
+const BEND = 7
+
+/** An SVG path along points whose bends are round; a bend between short pieces is rounded less. */
+export const roundedPath = (points: readonly Point[]): string => points.map(([x, y], i) => {
+  const [before, after] = [points[i - 1], points[i + 1]]
+  if (before === undefined) return `M${round(x)} ${round(y)}`
+  if (after === undefined) return `L${round(x)} ${round(y)}`
+  const towards = ([tx, ty]: Point): string => {
+    const length = Math.sqrt((tx - x) ** 2 + (ty - y) ** 2)
+    const share = length === 0 ? 0 : Math.min(BEND, length / 2) / length
+    return `${round(x + (tx - x) * share)} ${round(y + (ty - y) * share)}`
+  }
+  return `L${towards(before)}Q${round(x)} ${round(y)} ${towards(after)}`
+}).join('')
+
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /** Whether a state is active where these innermost states are. */
 export const isActive = (state: string, active: readonly string[]): boolean => active.some((leaf) => leaf === state || leaf.startsWith(`${state}.`))
 
-/** How thick an edge is drawn that was taken so often; from 1 to 5, by magnitude. */
-export const strokeOf = (count: number, most: number): number => (count === 0 ? 1 : 1.2 + (3.8 * Math.log2(1 + count)) / Math.log2(1 + Math.max(1, most)))
+/** Whether a state is lit: it is active, and of an end drawn in several places it is the one last come to. */
+export const isLit = (state: DrawnState, active: readonly string[], lastEdge: string | undefined): boolean =>
+  isActive(state.id, active) && (state.entered.length === 0 || lastEdge === undefined || state.entered.includes(lastEdge))
+
+/** How thick an edge is drawn that was taken so often; from 1 to 3.5, by magnitude. */
+export const strokeOf = (count: number, most: number): number => (count === 0 ? 1 : 1.3 + (2.2 * Math.log2(1 + count)) / Math.log2(1 + Math.max(1, most)))
 
 /** The guard that held an edge back: asked while the record was taken, it said no, and the edge was not taken. */
 export const refusedEdge = (edge: DrawnEdge, active: readonly string[], refusedBy: readonly string[], taken: readonly string[]): string | undefined => {

@@ -4,7 +4,7 @@ import { clamp } from '../../replay/sentence.ts'
 import type { Flip } from '../../replay/flip/flip.ts'
 import type { ProfileReceipt, Receipt } from '../../wire/decision.ts'
 import { client, failure, goTo } from '../state/store.ts'
-import { durationText, scoreText } from '../state/text.ts'
+import { durationText, scoreText, shortText } from '../state/text.ts'
 import { candidateRows } from './candidates.ts'
 import type { CandidateRow } from './candidates.ts'
 
@@ -13,12 +13,12 @@ const ROWS_FIRST = 12
 /** Why a request went where it did: one sentence, then the whole table. */
 export const ReceiptView = ({ receipt, sentence, bare, recordedOnly }: { receipt: Receipt; sentence: string; bare?: boolean; recordedOnly?: boolean }): JSX.Element => (
   <section class="stack" aria-label={`Receipt of attempt ${receipt.attempt}`}>
-    <p class="sentence" style={{ margin: 0 }}>{sentence}</p>
+    <p class="sentence">{shortText(sentence)}</p>
     <div class="row small quiet">
       <button type="button" class="plain" onClick={() => goTo(receipt.position)}>position {receipt.position}</button>
       <span>attempt {receipt.attempt}</span>
       {receipt.decision?.decisionType === '' ? null : <span class="chip good">{receipt.decision?.decisionType}</span>}
-      {receipt.excluded.length === 0 ? null : <span>tried before: {receipt.excluded.join(', ')}</span>}
+      {receipt.excluded.length === 0 ? null : <span>tried before: {shortText(receipt.excluded.join(', '))}</span>}
     </div>
     {receipt.deciders.map((decider) => <div key={decider.plugin} class="small"><span class={decider.runs ? 'chip good' : 'chip'}>{decider.plugin}: {decider.runs ? 'yes' : 'no'}</span> {decider.reason}</div>)}
     {receipt.notes.map((note) => <div key={note} class="small warn">{note}</div>)}
@@ -53,7 +53,7 @@ const ProfileTable = ({ profile }: { profile: ProfileReceipt }): JSX.Element => 
       {rows.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {rows.length - shown.length} more</button> : null}
       {decision === undefined || decision.picks.length === 0 ? null : (
         <div class="small quiet">
-          {profile.picker}: margin {scoreText(decision.margin)}{decision.runnerUp === '' ? '' : ` over ${decision.runnerUp}`}, {decision.ties} with the best total, {decision.draws.length === 0 ? 'nothing drawn' : `drawn ${decision.draws.map(scoreText).join(', ')}`}
+          {profile.picker}: margin {scoreText(decision.margin)}{decision.runnerUp === '' ? '' : ` over ${shortText(decision.runnerUp)}`}, {decision.ties} with the best total, {decision.draws.length === 0 ? 'nothing drawn' : `drawn ${decision.draws.map(scoreText).join(', ')}`}
         </div>
       )}
     </div>
@@ -64,14 +64,14 @@ const Candidate = ({ row, scorers }: { row: CandidateRow; scorers: number }): JS
   if (row.removedBy !== undefined) {
     return (
       <tr class="out">
-        <td class="name">{row.id}</td>
+        <td class="name">{shortText(row.id)}</td>
         <td colSpan={scorers + 2} class="small">out: {row.removedBy}</td>
       </tr>
     )
   }
   return (
     <tr class={row.picked ? 'chosen' : ''}>
-      <td class="name">{row.picked ? '▸ ' : ''}{row.id}{row.runnerUp ? <span class="quiet small"> runner-up</span> : null}</td>
+      <td class="name">{row.picked ? '▸ ' : ''}{shortText(row.id)}{row.runnerUp ? <span class="quiet small"> runner-up</span> : null}</td>
       {row.raw.map((raw, i) => <td key={i} class="number" title={`raw ${raw}`}>{scoreText(clamp(raw))}<span class="quiet"> → {scoreText(row.weighted[i] ?? 0)}</span></td>)}
       <td class="number"><strong>{scoreText(row.total)}</strong></td>
       <td class="number quiet">{row.ageUs < 0 ? 'never' : durationText(row.ageUs)}</td>
@@ -107,11 +107,11 @@ const FlipTable = ({ flips }: { flips: readonly Flip[] }): JSX.Element => {
         <tbody>
           {flipping.map((flip) => (
             <tr key={`${flip.profile}${flip.kind}${flip.name}${flip.endpoint}`}>
-              <td>{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small">{flip.endpoint === '' ? flip.profile : flip.endpoint}</span></td>
+              <td>{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small">{flip.endpoint === '' ? flip.profile : shortText(flip.endpoint)}</span></td>
               <td class="number">{scoreText(flip.from)}</td>
               <td class="number">{scoreText(flip.to ?? 0)}</td>
               <td class="number">{Math.round(flip.relative * 1000) / 10} %</td>
-              <td>{flip.picks === '' ? 'nobody' : flip.picks}</td>
+              <td class="nowrap">{flip.picks === '' ? 'nobody' : shortText(flip.picks)}</td>
             </tr>
           ))}
         </tbody>

@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { MARKS } from '../../replay/timeline/timeline.ts'
 import type { Probe } from '../../replay/travel/probe.ts'
 import { ReceiptView } from '../receipt/receipt-view.tsx'
-import { at, choose, client, failure, firstPosition, goTo, lastPosition, look, story } from '../state/store.ts'
-import { countText, durationText, kindText, timeText } from '../state/text.ts'
+import { at, choose, chosen, client, failure, firstPosition, goTo, lastPosition, look, story } from '../state/store.ts'
+import { countText, durationText, kindText, shortText, timeText } from '../state/text.ts'
 import type { Look } from '../worker/messages.ts'
 import { rowWindow } from './window.ts'
 
@@ -68,7 +68,7 @@ const Detail = ({ look: { known, position, atUs, kind, input, decided, endpoints
   <>
     <div class="row"><h2>{kindText(kind)}</h2><span class="quiet">position {position}, {timeText(atUs)} UTC</span></div>
     <Divergence position={position} />
-    {decided.map(({ receipt, sentence, recordedOnly }) => <div class="card" key={receipt.request}><ReceiptView receipt={receipt} sentence={sentence} recordedOnly={recordedOnly} /></div>)}
+    {decided.map(({ receipt, sentence, recordedOnly }) => <div class="card" key={receipt.request}>{receipt.request === chosen.value ? <p class="sentence">{shortText(sentence)}</p> : <ReceiptView receipt={receipt} sentence={sentence} recordedOnly={recordedOnly} />}</div>)}
     {input === '' ? null : <details open={decided.length === 0} class="card"><summary>The input</summary><pre>{input}</pre></details>}
     {known ? <EngineAfter endpoints={endpoints} requests={requests} liveRequests={liveRequests} timers={timers} /> : <p class="quiet">{story.value?.info.undecidable === '' ? 'The engine as it stood here is shown once this is decided again.' : 'The engine as it stood here is not known.'}</p>}
     <Exports />
@@ -88,7 +88,7 @@ const EngineAfter = ({ endpoints, requests, liveRequests, timers }: Pick<Look, '
               <tr key={request.key}>
                 <td><button type="button" class="plain" onClick={() => choose(request.key)}>{request.id === '' ? request.key : request.id}</button></td>
                 <td><Watched probe={{ of: 'request', key: request.key, field: 'machine' }}>{request.machine}</Watched></td>
-                <td><Watched probe={{ of: 'request', key: request.key, field: 'endpoint' }}>{request.endpoint}</Watched></td>
+                <td><Watched probe={{ of: 'request', key: request.key, field: 'endpoint' }}>{shortText(request.endpoint)}</Watched></td>
                 <td class="quiet">{request.timer === undefined ? '' : `${request.timer.name} in ${durationText(request.timer.inMs * 1000)}`}</td>
               </tr>
             ))}
@@ -130,17 +130,17 @@ const EndpointTable = ({ rows }: { rows: Look['endpoints'] }): JSX.Element => {
   return (
     <div class="card stack">
       <div class="row"><h3>Endpoints</h3><span class="small quiet">choose a value to go to the record that last wrote it</span></div>
-      <table>
+      <div class="scroll" tabIndex={0} role="group" aria-label="Values of endpoints"><table>
         <thead><tr><th scope="col">endpoint</th>{COLUMNS.map(([field, title]) => <th key={field} scope="col" class={field === 'machine' ? '' : 'number'}>{title}</th>)}</tr></thead>
         <tbody>
           {shown.map(({ id, values }) => (
             <tr key={id}>
-              <td>{id}</td>
-              {COLUMNS.map(([field]) => <td key={field} class={field === 'machine' ? '' : 'number'}><Watched probe={{ of: 'endpoint', id, field }}>{valueText(field, values[field])}</Watched></td>)}
+              <td class="name">{shortText(id)}</td>
+              {COLUMNS.map(([field]) => <td key={field} class={field === 'machine' ? 'nowrap' : 'number'}><Watched probe={{ of: 'endpoint', id, field }}>{valueText(field, values[field])}</Watched></td>)}
             </tr>
           ))}
         </tbody>
-      </table>
+      </table></div>
       {rows.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {rows.length - shown.length} more</button> : null}
     </div>
   )

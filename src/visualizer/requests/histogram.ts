@@ -7,8 +7,9 @@ export interface Histogram {
   readonly total: number
 }
 
-/** Bins in which the bounds double: fine enough to see two humps, few enough to draw. */
-const BINS_PER_OCTAVE = 4
+/** Bins in which the bounds double: fine enough to see two humps, few enough to draw; more where all lies close together. */
+const BINS_PER_OCTAVE = [4, 8, 16, 32] as const
+const BINS_MIN = 24
 
 /** A histogram of all values that are numbers; empty when none is. */
 export const histogram = (values: Iterable<number>): Histogram => {
@@ -16,14 +17,16 @@ export const histogram = (values: Iterable<number>): Histogram => {
   if (known.length === 0) return { bounds: [], end: 1, counts: [], total: 0 }
   const least = known.reduce((a, b) => Math.min(a, b))
   const most = known.reduce((a, b) => Math.max(a, b))
-  const low = Math.floor(Math.log2(least) * BINS_PER_OCTAVE)
-  const high = Math.floor(Math.log2(most) * BINS_PER_OCTAVE)
+  const octaves = Math.log2(most / least)
+  const each = BINS_PER_OCTAVE.find((bins) => octaves * bins >= BINS_MIN) ?? 32
+  const low = Math.floor(Math.log2(least) * each)
+  const high = Math.floor(Math.log2(most) * each)
   const counts = new Array<number>(high - low + 1).fill(0)
   for (const value of known) {
-    const bin = Math.min(high, Math.floor(Math.log2(value) * BINS_PER_OCTAVE)) - low
+    const bin = Math.min(high, Math.floor(Math.log2(value) * each)) - low
     counts[bin] = (counts[bin] ?? 0) + 1
   }
-  const bound = (bin: number): number => 2 ** ((low + bin) / BINS_PER_OCTAVE)
+  const bound = (bin: number): number => 2 ** ((low + bin) / each)
   return { bounds: counts.map((_, bin) => bound(bin)), end: bound(counts.length), counts, total: known.length }
 }
 

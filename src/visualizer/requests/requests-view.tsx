@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { OUTCOMES } from '../../replay/timeline/timeline.ts'
 import { choose, chosen, goTo, story } from '../state/store.ts'
-import { countText, durationText, timeText } from '../state/text.ts'
+import { countText, durationText, shortText, timeText } from '../state/text.ts'
 import type { RequestData } from '../worker/messages.ts'
 import { histogram, percentile, shareOf, valueAt } from './histogram.ts'
 import { METRIC_TEXT, METRICS, metricOf, NO_FILTERS, selectRows } from './selection.ts'
@@ -29,7 +29,7 @@ export const RequestsView = (): JSX.Element => {
     <div class="requests">
       <FilterBar requests={requests} found={rows.value.length} />
       <div class="histograms">{METRICS.map((metric) => <MetricCard key={metric} metric={metric} requests={requests} />)}</div>
-      <div class="scroll" tabIndex={0} role="group" aria-label="Requests">
+      <div class="scroll table" tabIndex={0} role="group" aria-label="Requests">
         <table>
           <thead>
             <tr>
@@ -54,7 +54,7 @@ const RequestLine = ({ requests, row }: { requests: RequestData; row: number }):
       <td><button type="button" class="plain mono" onClick={() => { goTo(key); choose(key) }}>{(requests.ids[row] ?? '') === '' ? key : requests.ids[row]?.slice(0, 24)}</button></td>
       <td class="nowrap">{timeText(requests.receivedAt[row] as number)}</td>
       <td>{requests.models[requests.model[row] as number]}</td>
-      <td>{story.value?.lanes[requests.lane[row] as number]?.id ?? ''}</td>
+      <td>{shortText(story.value?.lanes[requests.lane[row] as number]?.id ?? '')}</td>
       <td>{requests.decisionTypes[requests.decisionType[row] as number]}{(requests.attempts[row] as number) > 1 ? ` (attempt ${requests.attempts[row]})` : ''}</td>
       {METRICS.map((metric) => <td key={metric} class="number nowrap">{durationText(metricOf(requests, metric, row))}</td>)}
       <td class="number">{countText(requests.promptTokens[row] as number)}</td>

@@ -20,5 +20,8 @@ export const countText = (value: number): string => String(Math.round(value)).re
 /** A score or weight: four decimals at most. */
 export const scoreText = (value: number): string => String(Math.round(value * 10_000) / 10_000)
 
+/** Ids of endpoints without the namespace that nobody set, also within a text. */
+export const shortText = (text: string): string => text.replaceAll(/(^|[^\w/])default\//g, '$1')
+
 /** Words of an input's kind: `requestReceived` as "request received". */
 export const kindText = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

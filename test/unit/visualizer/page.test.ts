@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { arrowHead, isActive, refusedEdge, strokeOf } from '../../../src/visualizer/machines/geometry.ts'
+import { arrowHead, isActive, isLit, refusedEdge, roundedPath, strokeOf } from '../../../src/visualizer/machines/geometry.ts'
 import { candidateRows } from '../../../src/visualizer/receipt/candidates.ts'
 import { rowWindow } from '../../../src/visualizer/records/window.ts'
 import { linkTo, placeOf, VIEWS } from '../../../src/visualizer/state/link.ts'
 import { nextWhere } from '../../../src/visualizer/state/search.ts'
-import { countText, durationText, kindText, scoreText, timeText } from '../../../src/visualizer/state/text.ts'
+import { countText, durationText, kindText, scoreText, shortText, timeText } from '../../../src/visualizer/state/text.ts'
 import { density } from '../../../src/visualizer/time/density.ts'
 import { emptyProfileReceipt } from '../../../src/wire/decision.ts'
 
@@ -27,6 +27,10 @@ describe('a link', () => {
 describe('texts', () => {
   it.each([[5, '5 µs'], [1500, '1.5 ms'], [46_000, '46 ms'], [2_345_000, '2.35 s'], [90e6, '1.5 min'], [7200e6, '2 h'], [NaN, '–']])('%d us read %s', (us, text) => {
     expect(durationText(us)).toBe(text)
+  })
+
+  it('leave out the namespace that nobody set, and no other', () => {
+    expect(['default/a', 'decode on default/a: ahead of default/b', 'other/default/c'].map(shortText)).toEqual(['a', 'decode on a: ahead of b', 'other/default/c'])
   })
 
   it('are plain', () => {
@@ -94,7 +98,17 @@ describe('a statechart', () => {
     expect(arrowHead([[0, 0], [0, 10], [0, 10]])).toBe('0,10 -3.5,3 3.5,3')
   })
 
+  it('bends ways roundly, less where there is little room', () => {
+    expect(roundedPath([[0, 0], [0, 20], [6, 20], [6, 40]])).toBe('M0 0L0 13Q0 20 3 20L3 20Q6 20 6 27L6 40')
+    expect(roundedPath([[1, 2], [1, 2], [1, 9]])).toBe('M1 2L1 2Q1 2 1 5.5L1 9')
+  })
+
+  it('lights the one of an end that was come to last, and all of them where that is not known', () => {
+    const end = { id: 'done', key: 'done', kind: 'final' as const, parent: '', isInitial: false, description: null, entry: [], entered: ['a:go:0'], x: 0, y: 0, width: 1, height: 1 }
+    expect([isLit(end, ['done'], 'a:go:0'), isLit(end, ['done'], 'b:go:0'), isLit(end, ['done'], undefined), isLit(end, ['a'], 'a:go:0')]).toEqual([true, false, true, false])
+  })
+
   it('draws what is taken more often thicker', () => {
-    expect([0, 1, 10, 100].map((count) => strokeOf(count, 100))).toEqual([1, 1.2 + 3.8 / Math.log2(101), 1.2 + (3.8 * Math.log2(11)) / Math.log2(101), 5])
+    expect([0, 1, 10, 100].map((count) => strokeOf(count, 100))).toEqual([1, 1.3 + 2.2 / Math.log2(101), 1.3 + (2.2 * Math.log2(11)) / Math.log2(101), 3.5])
   })
 })

@@ -7,7 +7,7 @@ import type { ForkedDecision, ForkSummary } from '../../../../src/replay/fork/fo
 import type { StateAt } from '../../../../src/journal/index.ts'
 import { Replayer } from '../../../../src/replay/replayer.ts'
 import { singleProfile } from '../../../story/configuration.ts'
-import { ended, joined, received, telemetry } from '../../../story/inputs.ts'
+import { ended, joined, prompt, received, telemetry } from '../../../story/inputs.ts'
 import { World } from '../../../story/world.ts'
 
 const NOWHERE: StateAt = { position: 0, atUs: 0, state: new Uint8Array(0), stateHash: 0n }
@@ -52,6 +52,25 @@ describe('a fork', () => {
     expect(changes[0]?.recordedReceipt?.profiles[0]?.scorers[0]?.weight).toBe(2)
     expect(changes[0]?.forkedReceipt?.profiles[0]?.scorers[0]?.weight).toBe(0)
     expect(summary.endpoints.map(({ id, recorded, forked: now }) => [id, recorded.picks, now.picks])).toEqual([['default/a', 0, 10], ['default/b', 10, 0]])
+  })
+
+  it('tells how load and hits shift over time, in a bounded number of stretches', () => {
+    const world = new World(singleProfile()).take(joined('a'), joined('b'))
+    const open: number[] = []
+    for (let i = 0; i < 60; i += 1) {
+      world.step(telemetry([{ slot: 0, waiting: 9, kv: 0.1 }, { slot: 1, waiting: 0, kv: 0.9 }]), 5000)
+      open.push(world.request(received(`r-${i}`, { shape: { tokenized: true, prompts: [prompt(640, [1, 2, 3])], problem: '' } })).key)
+      if (open.length > 5) world.take(ended(open.shift() ?? 0))
+    }
+    const { summary } = forked(world, weights(0, 5))
+    const { overTime, decisions, changed, promptTokens, hitTokens, endpoints } = summary
+    const sum = (of: (each: (typeof overTime)[number]) => number): number => overTime.reduce((total, each) => total + of(each), 0)
+    expect(overTime.length).toBeLessThanOrEqual(120)
+    expect([sum((each) => each.decisions), sum((each) => each.changed), sum((each) => each.promptTokens), sum((each) => each.hitTokens.recorded), sum((each) => each.hitTokens.forked)]).toEqual([decisions, changed, promptTokens, hitTokens.recorded, hitTokens.forked])
+    const lengths = new Set(overTime.slice(1).map(({ fromUs }, i) => fromUs - (overTime[i]?.fromUs ?? 0)))
+    expect(lengths.size).toBe(1)
+    expect(overTime.at(-1)).toMatchObject({ inFlight: { recorded: 5, forked: 5 }, inFlightMost: { recorded: 5 } })
+    expect(endpoints.map(({ recorded, forked: now }) => [recorded.inFlight.at(-1), now.inFlight.at(-1)])).toEqual([[0, 5], [5, 0]])
   })
 
   it('goes on from a saved state as from the beginning', () => {
