@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { config as rxjs } from 'rxjs'
+import type { Clock } from '../actors/clock.ts'
 import { SystemClock } from '../adapters/clock/index.ts'
 import { AdminServer } from '../adapters/http/admin.ts'
 import { HttpDoor } from '../adapters/http/door.ts'
@@ -40,6 +41,8 @@ export interface ServeOptions {
   readonly pluginModules?: readonly string[]
   /** Where log lines go; standard error when absent. */
   readonly log?: (line: string) => void
+  /** A clock that begins no earlier than this, in microseconds since the Unix epoch; the system's when absent. */
+  readonly clock?: (notBefore: number) => Clock
 }
 
 /** A serving engine. */
@@ -85,7 +88,7 @@ const startHost = (options: ServeOptions, log: Logger, metrics: EngineMetrics): 
     contentHashes: hashes(userTypes, pluginModules),
     seed: settings.seed === undefined ? randomBytes(8).readBigUInt64LE() : BigInt(settings.seed),
     runId: randomUUID(),
-    clock: (notBefore) => new SystemClock(notBefore),
+    clock: options.clock ?? ((notBefore) => new SystemClock(notBefore)),
     events: {
       observe: (observation) => metrics.observe(observation),
       divergence: (position, message) => log.error({ position }, `the replay of the journal came to another answer: ${message}`),

@@ -26,6 +26,9 @@ export interface Measurements {
   readonly finished: number
   readonly aborted: number
   readonly executed: number
+  /** Requests that wait for KV blocks before their prefill, and before their decode takes over from a prefill elsewhere. */
+  readonly prefillPrealloc: number
+  readonly decodePrealloc: number
   /** Tokens per second over the last few seconds. */
   readonly generationRate: number
   readonly firstToken: Histogram
@@ -114,6 +117,8 @@ function sglang(v: Measurements): string {
     .add('gauge', 'sglang:token_usage', v.kvUsage, labels)
     .add('gauge', 'sglang:cache_config_info', 1, `page_size="${v.blockTokens}",num_pages="${v.blockCount}"`)
     .add('gauge', 'sglang:gen_throughput', v.generationRate, labels)
+    .add('gauge', 'sglang:num_prefill_prealloc_queue_reqs', v.prefillPrealloc, labels)
+    .add('gauge', 'sglang:num_decode_prealloc_queue_reqs', v.decodePrealloc, labels)
     .add('counter', 'sglang:prompt_tokens_total', v.promptTokens, labels)
     .add('counter', 'sglang:generation_tokens_total', v.generationTokens, labels)
     .add('counter', 'sglang:num_requests_total', v.finished, labels)

@@ -35,6 +35,8 @@ export class InferenceRoutes {
   readonly #service: Service
   readonly #identity: Identity
   readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+  /** Decodes that wait for their prefill to meet them. */
+  #meeting = 0
   readonly #startedSeconds = Math.floor(Date.now() / 1000)
 
   constructor(service: Service, identity: Identity) {
@@ -64,7 +66,7 @@ export class InferenceRoutes {
 
   metrics(): string {
     const service = this.#service
-    const { engine, model, adapters } = this.#identity
+    const { engine, model, adapters, role } = this.#identity
     const loras = service.adapters()
     return exposition(engine, {
       model,
@@ -84,6 +86,8 @@ export class InferenceRoutes {
       finished: service.served.encode + service.served.prefill + service.served.decode + service.served.plain,
       aborted: service.aborted,
       executed: service.executed,
+      prefillPrealloc: role === 'prefill' ? service.model.waiting : 0,
+      decodePrealloc: decodes(role) ? this.#meeting + service.model.waiting : 0,
       generationRate: service.generationRate(),
       firstToken: service.firstToken,
       tokenInterval: service.tokenInterval,
@@ -134,7 +138,12 @@ export class InferenceRoutes {
     if (room === undefined) return true
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    return handovers.fetch(room, gone.signal)
+    this.#meeting++
+    try {
+      return await handovers.fetch(room, gone.signal)
+    } finally {
+      this.#meeting--
+    }
   }
 
   #check(request: GenerationRequest): void {

@@ -52,7 +52,7 @@ describe('the prefill/decode router in the engine', () => {
   it('tells what it measured of the pair', () => {
     const world = new World(aibrixConfiguration()).take(pdEndpoint('p1', 'prefill', 'rs1'), pdEndpoint('d1', 'decode', 'rs1'))
     const first = world.request(prompted('r0', 'hello world'))
-    expect(world.engine.receipts(first.key)[0]?.notes).toContain('decode default/d1: cold, 0 pending, tokens/s not known, requests/s drained not known, 100 % of its cache free, 0 to be allocated')
+    expect(world.engine.receipts(first.key)[0]?.notes).toContain('decode default/d1: cold, 0 pending, tokens/s not known, requests/s drained not known, 100 % of its cache free, 0 waiting, 0 to be allocated')
     world.take(stageEnded(first.key), sent(first.key))
     for (let i = 1; i <= 20; i++) {
       const { key } = world.request(prompted(`r${i}`, 'hello world'))
@@ -62,8 +62,8 @@ describe('the prefill/decode router in the engine', () => {
     world.take(tick('aibrix_generation_throughput', 250.5), tick('aibrix_prefill_seconds_sum', 0.5), tick('aibrix_prefill_seconds_count', 10), tick('aibrix_decode_prealloc_queue', 4))
     const { key } = world.request(prompted('last', 'hello world'))
     const notes = world.engine.receipts(key)[0]?.notes ?? []
-    expect(notes[0]).toBe('prefill default/p1: 50 ms a prefill, 0 waiting, 0 to be allocated')
-    expect(notes[1]).toMatch(/^decode default\/d1: 1 running, 0 pending, 250.5 tokens\/s, (?:0.9\d|1) requests\/s drained, 100 % of its cache free, 4 to be allocated$/)
+    expect(notes[0]).toBe('prefill default/p1: 50 ms a prefill, 0 waiting, 0 to be allocated, 0.01 requests/s leave its queue')
+    expect(notes[1]).toMatch(/^decode default\/d1: 1 running, 0 pending, 250.5 tokens\/s, (?:0.9\d|1) requests\/s drained, 100 % of its cache free, 0 waiting, 4 to be allocated$/)
   })
 
   it('sends what it has seen to where it was prefilled', () => {

@@ -33,19 +33,20 @@ export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles
 
 /** What was measured of the pair, in words. */
 const prefillMeasures = (endpoint: Endpoint, metricsOf: MetricsOf<Endpoint>): string => {
-  const { prefillTime, waitingRequests = 0, prefillPreallocQueue = 0 } = metricsOf(endpoint)
+  const { prefillTime, waitingRequests = 0, prefillPreallocQueue = 0, queueDrainRate1m } = metricsOf(endpoint)
   const mean = prefillTime === undefined || prefillTime.count === 0 ? 'no prefill time is known' : `${rounded((prefillTime.sumSeconds / prefillTime.count) * 1000)} ms a prefill`
-  return `prefill ${endpoint.id}: ${mean}, ${waitingRequests} waiting, ${prefillPreallocQueue} to be allocated`
+  return `prefill ${endpoint.id}: ${mean}, ${waitingRequests} waiting, ${prefillPreallocQueue} to be allocated, ${known(queueDrainRate1m, 'requests/s leave its queue')}`
 }
 
 const decodeMeasures = (endpoint: Endpoint, { loads }: Scored<Endpoint>, metricsOf: MetricsOf<Endpoint>): string => {
-  const { runningRequests, generationThroughput, drainRate1m, decodePreallocQueue = 0 } = metricsOf(endpoint)
-  const known = (value: number | undefined, unit: string): string => (value === undefined ? `${unit} not known` : `${rounded(value)} ${unit}`)
+  const { runningRequests, generationThroughput, drainRate1m, waitingRequests = 0, decodePreallocQueue = 0 } = metricsOf(endpoint)
   return [
     `decode ${endpoint.id}: ${runningRequests === undefined ? 'cold' : `${runningRequests} running`}, ${(loads.counts.get(endpoint.id) ?? 0) - (runningRequests ?? 0)} pending`,
-    known(generationThroughput, 'tokens/s'), known(drainRate1m, 'requests/s drained'), `${loads.freeGPUPercents.get(endpoint.id) ?? 0} % of its cache free`, `${decodePreallocQueue} to be allocated`,
+    known(generationThroughput, 'tokens/s'), known(drainRate1m, 'requests/s drained'), `${loads.freeGPUPercents.get(endpoint.id) ?? 0} % of its cache free`, `${waitingRequests} waiting`, `${decodePreallocQueue} to be allocated`,
   ].join(', ')
 }
+
+const known = (value: number | undefined, unit: string): string => (value === undefined ? `${unit} not known` : `${rounded(value)} ${unit}`)
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
 

@@ -9,7 +9,7 @@ function measured(change: Partial<Measurements> = {}): Measurements {
   return {
     model: 'm', running: 3, waiting: 5, kvUsage: 0.25, blockTokens: 16, blockCount: 4096, loraMax: 2,
     runningLoras: ['a', 'b'], waitingLoras: ['c'], nowSeconds: 1_700_000_000.5, promptTokens: 100, generationTokens: 200,
-    cacheQueries: 90, cacheHits: 30, finished: 7, aborted: 1, executed: 11, generationRate: 12.5,
+    cacheQueries: 90, cacheHits: 30, finished: 7, aborted: 1, executed: 11, prefillPrealloc: 2, decodePrealloc: 4, generationRate: 12.5,
     firstToken: histogram(), tokenInterval: histogram(), requestTime: histogram(), queueTime: histogram(), prefillTime: histogram(),
     ...change,
   }
@@ -84,6 +84,11 @@ describe('exposition', () => {
     expect(valueOf(series, 'vllm:prompt_tokens_total')).toBe(100)
     expect(valueOf(series, 'vllm:generation_tokens_total')).toBe(200)
     expect(valueOf(series, 'vllm:request_success_total', { finished_reason: 'abort' })).toBe(1)
+  })
+
+  it('shows the queues for KV blocks of sglang', () => {
+    const series = parse(exposition('sglang', measured()))
+    expect(['prefill', 'decode'].map((side) => valueOf(series, `sglang:num_${side}_prealloc_queue_reqs`))).toEqual([2, 4])
   })
 
   it('escapes what label values may hold', () => {
