@@ -54,6 +54,11 @@ export class Scraping {
     })
   }
 
+  /** What is polled now; undefined where no plugin scrapes. */
+  get counts(): MetricsScraper['counts'] | undefined {
+    return this.scraper?.counts
+  }
+
   /** Asks whoever is in the fleet now, and nobody else. To be called when it changed. */
   follow(): void {
     const { source, scraper } = this

@@ -23,7 +23,7 @@ import { KvFaults } from './kv-faults.ts'
 import { KvFeed } from './kv-feed.ts'
 import { Broker } from './nats/broker.ts'
 import { secretOf } from './pool-secret.ts'
-import { Prefills } from './prefills.ts'
+import { Prefills, tellPolicies } from './prefills.ts'
 import { parsersOf, preparation, receivesOf, tokensOf } from './preparation.ts'
 import { schedulerPort } from './scheduler-port.ts'
 import { Scraping } from './scraping.ts'
@@ -115,6 +115,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   const { settings, completed } = options
   const { actor, desk } = host
   let broker: Broker | undefined = undefined
+  let door: HttpDoor | undefined = undefined
   const scraping = new Scraping({
     actor, configuration: completed,
     intervalMs: settings.refreshMetricsIntervalMs,
@@ -130,7 +131,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     logDecisions(log, turn.record.decisions)
   })
   const kvFaults = new KvFaults((endpoint, fault, count) => log.warn({ endpoint, fault, count }, 'KV events are not as they should be; told once of each kind'))
-  metrics.show({ ...liveSources(host, scraping, settings.pool), feeds: () => feedReadings(kvFaults, broker) })
+  metrics.show({ ...liveSources(host, scraping, settings.pool), feeds: () => feedReadings(kvFaults, broker), door: () => door?.counts })
   const kvFeed = await startKvFeed(options, host, kvFaults, started)
   const counting = countingOf(options, host)
   if (counting !== undefined) started.push(() => counting.close())
@@ -142,10 +143,11 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
   }
   if (discovery !== undefined) started.push(() => discovery.close())
   scraping.follow()
-  const door = doorOf(options, host, counting, log, metrics)
-  desk.onExpired((request, denial) => door.abort(request, denial))
-  const front = await door.listen()
-  started.push(() => door.close(settings.drainTimeoutMs))
+  const opened = doorOf(options, host, counting, log, metrics)
+  door = opened
+  desk.onExpired((request, denial) => opened.abort(request, denial))
+  const front = await opened.listen()
+  started.push(() => opened.close(settings.drainTimeoutMs))
   const admin = adminOf(settings, host, metrics, log)
   started.push(mountLivePage(admin, settings))
   const adminAddress = await admin.listen()
@@ -155,7 +157,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     host, front,
     admin: adminAddress,
     close: async () => {
-      log.info({ open: door.open }, 'shutting down')
+      log.info({ open: opened.open }, 'shutting down')
       await started.unwind()
       log.info({}, 'stopped')
     },
@@ -207,15 +209,17 @@ const doorOf = (options: ServeOptions, host: EngineHost, counting: TokenCounting
   const { settings } = options
   const { actor, desk, refusal } = host
   const prefills = new Prefills(actor.engine, settings)
+  tellPolicies(actor.engine.view.pipeline.handler, (fields, message) => log.info(fields, message))
   return new HttpDoor({
     listen: settings.listen,
     bodyLimitBytes: settings.bodyLimitBytes,
+    forcesUsage: settings.forceUsage === 'on',
     endpoints: () => actor.engine.view.fleet.candidates(),
     scheduler: schedulerPort(desk, () => {
       const why = refusal(settings)
       return why === undefined ? undefined : { kind: 'rejected', request: 0, status: 503, code: 'ServiceUnavailable', reason: '', message: why }
     }, prefills.legOf),
-    prefills: prefills.observer((observation) => metrics.observe(observation)),
+    prefills: prefills.observer((observation) => metrics.observe(observation), (fields, message) => log.warn(fields, message)),
     preparation: preparationOf(options, host, counting, prefills.refuses),
     failed: (error) => log.error({ err: error }, 'front door'),
   })

@@ -61,9 +61,13 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
       return { state: host.link.state, lagRecords: records, lagMs: ageMs }
     },
     divergences: () => host.divergences,
+    receipts: () => engine.view.receipts.size,
     telemetry: () => scraping.slots.counts,
+    scraper: () => scraping.counts ?? NOT_SCRAPED,
   }
 }
+
+const NOT_SCRAPED = { endpoints: 0, polling: 0, waiting: 0, skipped: 0 }
 
 /** What the feeds of an engine did not take, and how far they are. */
 export const feedReadings = (kvFaults: KvFaults, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {

@@ -102,7 +102,7 @@ export class Engine {
   }
 
   /** For views and gauges; not to be changed. */
-  get view(): Pick<EngineContext, 'fleet' | 'requests' | 'ledger' | 'pipeline' | 'settings' | 'started' | 'timers' | 'requestMachine' | 'endpointMachine' | 'slabs' | 'chance' | 'now'> {
+  get view(): Pick<EngineContext, 'fleet' | 'requests' | 'ledger' | 'pipeline' | 'settings' | 'started' | 'timers' | 'requestMachine' | 'endpointMachine' | 'slabs' | 'receipts' | 'chance' | 'now'> {
     return this.context
   }
 

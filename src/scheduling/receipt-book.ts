@@ -18,6 +18,11 @@ export class ReceiptBook {
     this.most = Math.max(1, Math.min(RECEIPTS_MAX, Math.floor(bytes / BYTES_EACH)))
   }
 
+  /** Receipts held. */
+  get size(): number {
+    return this.kept.length
+  }
+
   keep(receipt: KeptReceipt): void {
     if (this.kept.length < this.most) this.kept.push(receipt)
     else this.kept[this.next] = receipt

@@ -400,7 +400,7 @@ export interface RequestReceived {
   frontDoor: string
   /** True when the connection lives in this process, and so dies with it. */
   proxied: boolean
-  /** "chat-completions", "completions", "embeddings", "responses", "conversations", "messages", "generate", "passthrough", ... */
+  /** "chat", "completions", "embeddings", "responses", "conversations", "images", "messages", "generate", "raw" */
   api: string
   model: string
   targetModel: string

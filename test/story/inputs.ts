@@ -38,7 +38,7 @@ export const received = (requestId: string, more: Partial<RequestReceived> = {})
   input({
     kind: 'requestReceived',
     value: {
-      ...emptyRequestReceived(), requestId, frontDoor: 'http', proxied: true, api: 'chat-completions', model: 'm', targetModel: 'm', streaming: true,
+      ...emptyRequestReceived(), requestId, frontDoor: 'http', proxied: true, api: 'chat', model: 'm', targetModel: 'm', streaming: true,
       shape: { tokenized: true, prompts: [prompt(256)], problem: '' }, ...more,
     },
   })

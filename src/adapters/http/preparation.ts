@@ -1,10 +1,10 @@
+import type { Api } from '../../core/body.ts'
 import type { RequestShape } from '../../wire/index.ts'
 
 /** What a parser read from a request's body. */
 export interface Prepared {
   readonly kind: 'prepared'
-  /** "chat-completions", "completions", "embeddings", "responses", "messages", "generate", "passthrough", ... */
-  readonly api: string
+  readonly api: Api
   readonly parser: string
   /** As the body names it; '' when it names none. */
   readonly model: string

@@ -1,8 +1,9 @@
+import type { Api } from '../../core/body.ts'
 import { editsToSet, scanObject, splice } from './json-splice.ts'
 import type { Edit } from './json-splice.ts'
 
 /** APIs whose streams report usage only when asked to. (OpenAI: stream_options.include_usage) */
-const ASKS_FOR_USAGE: ReadonlySet<string> = new Set(['chat-completions', 'completions'])
+const ASKS_FOR_USAGE: ReadonlySet<Api> = new Set<Api>(['chat', 'completions'])
 
 /** How a request's bytes are changed on their way to an endpoint; by default not at all. */
 export interface BodyChange {
@@ -22,7 +23,7 @@ export interface UpstreamBody {
  * The body as an endpoint gets it. Only the values named are spliced; every other byte stays, so unknown fields, the
  * order of keys and integers beyond 2^53 survive. A body that is not a JSON object is left alone.
  */
-export const upstreamBody = (bytes: Buffer, api: string, streaming: boolean, change: BodyChange): UpstreamBody => {
+export const upstreamBody = (bytes: Buffer, api: Api, streaming: boolean, change: BodyChange): UpstreamBody => {
   const model = change.model === undefined ? [] : editsToSet(bytes, 'model', JSON.stringify(change.model))
   const usage = change.forceUsage && streaming && ASKS_FOR_USAGE.has(api) ? usageEdits(bytes) : []
   // Both may be insertions at the same place: the later one's comma then follows the former's.

@@ -26,6 +26,8 @@ export interface LiveSources {
   journal?(): { readonly state: string; readonly lagRecords: number; readonly lagMs: number }
   divergences?(): number
   receipts?(): number
+  /** The HTTP front door; undefined until it is open. */
+  door?(): { readonly requests: number; readonly staleConnections: number; readonly broken: number } | undefined
   telemetry?(): {
     readonly reports: number
     readonly superseded: number
@@ -84,7 +86,16 @@ export const registerLiveGauges = (registry: Registry, sources: LiveSources): vo
       state.cell(journal.call(sources).state).set(1)
     }
   }
+  registerDoor(registry, sources)
   registerFeeds(registry, sources)
+}
+
+const registerDoor = (registry: Registry, sources: LiveSources): void => {
+  const { door } = sources
+  if (door === undefined) return
+  rising(registry, 'signalbox_http_requests_total', 'Requests that came in over HTTP.', [], () => [[[], door.call(sources)?.requests ?? 0]])
+  rising(registry, 'signalbox_http_stale_connections_total', 'Requests sent again over a new connection because the endpoint had closed a used one.', [], () => [[[], door.call(sources)?.staleConnections ?? 0]])
+  rising(registry, 'signalbox_http_broken_requests_total', 'Requests that were no HTTP or came too slowly.', [], () => [[[], door.call(sources)?.broken ?? 0]])
 }
 
 const registerFeeds = (registry: Registry, sources: LiveSources): void => {

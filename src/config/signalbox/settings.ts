@@ -30,6 +30,7 @@ export interface SignalboxSettings {
   readonly staleAfterMs: number
   readonly saturatedRequests: number
   readonly bodyLimitBytes: number
+  readonly forceUsage: 'on' | 'off'
   readonly promptHashSecretFile: string | undefined
   readonly refreshMetricsIntervalMs: number
   readonly scrapeConcurrency: number
@@ -110,6 +111,7 @@ export const SETTINGS: { readonly [K in keyof SignalboxSettings]: Setting<Signal
   staleAfterMs: setting('stale-after', durationFrom(1), engine.staleAfterMs, 'age of metrics from which an endpoint counts as stale'),
   saturatedRequests: setting('saturated-requests', wholeFrom(1), engine.saturatedRequests, 'requests in flight from which an endpoint is shown as saturated'),
   bodyLimitBytes: setting('body-limit', bytes, 10_485_760, 'largest request body'),
+  forceUsage: setting('force-usage', oneOf('on', 'off'), 'off', 'on asks streams for their usage although the client did not, and keeps it from the client'),
   promptHashSecretFile: setting('prompt-hash-secret-file', optional(textLike('path')), undefined, 'file with the secret of the pool that seeds prompt hashes'),
   refreshMetricsIntervalMs: { ...setting('refresh-metrics-interval', durationFrom(0), 50, 'how often the metrics of each endpoint are read'), floor: 50 },
   scrapeConcurrency: setting('scrape-concurrency', wholeFrom(1), 64, 'endpoints whose metrics are read at the same time'),

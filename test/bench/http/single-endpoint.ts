@@ -27,7 +27,7 @@ export const schedulingFor = (endpoint: Destination): { readonly scheduler: Sche
       prepare: (_path, _headers, body) => {
         const { model, stream } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()) as { model: string; stream: boolean }
         return {
-          kind: 'prepared', api: 'chat-completions', parser: 'bench', model, rewritable: true, streaming: stream, maxOutputTokens: undefined,
+          kind: 'prepared', api: 'chat', parser: 'bench', model, rewritable: true, streaming: stream, maxOutputTokens: undefined,
           shape: { tokenized: false, prompts: [], problem: '' },
         }
       },

@@ -37,7 +37,7 @@ const children = [
 for (let n = 0; n < ENDPOINTS; n++) await world.agent(`default/e${n}`)
 const { connection } = await world.server.link()
 
-const data = toBytes(encodeScheduleRequest, { requestId: '', request: { kind: 'received', value: { ...emptyRequestReceived(), model: 'sim-model', api: 'chat-completions' } } })
+const data = toBytes(encodeScheduleRequest, { requestId: '', request: { kind: 'received', value: { ...emptyRequestReceived(), model: 'sim-model', api: 'chat' } } })
 
 /** Answers a second, and the median time of one, in milliseconds. */
 const round = async (subject: string): Promise<{ readonly rate: number; readonly p50: number }> => {

@@ -13,7 +13,7 @@ describe('a server with a simulated fleet', () => {
   let server: Awaited<ReturnType<typeof serveIn>>
   beforeAll(async () => {
     pool = await fleetIn(folder.path)
-    server = await serveIn(folder.path, { 'snapshot-every': '20' })
+    server = await serveIn(folder.path, { 'snapshot-every': '20', 'force-usage': 'on' })
   })
   afterAll(async () => {
     await server.close()
@@ -27,7 +27,11 @@ describe('a server with a simulated fleet', () => {
     expect(whole.usage?.completion_tokens).toBe(4)
     const stream = await client.chat.completions.create({ model: 'sim-model', stream: true, max_tokens: 6, messages: [{ role: 'user', content: 'Hello' }] })
     let chunks = 0
-    for await (const chunk of stream) chunks += chunk.choices[0]?.delta.content ? 1 : 0
+    for await (const chunk of stream) {
+      chunks += chunk.choices[0]?.delta.content ? 1 : 0
+      // The client did not ask for it: the engine did, for itself.
+      expect(chunk.usage ?? null).toBeNull()
+    }
     expect(chunks).toBeGreaterThan(1)
     expect((await client.models.list()).data.map(({ id }) => id)).toContain('sim-model')
   })
@@ -66,8 +70,11 @@ describe('a server with a simulated fleet', () => {
   it('tells of itself on the admin side', async () => {
     expect((await fetch(`${server.adminUrl}/healthz`)).status).toBe(200)
     const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text()
-    for (const name of ['llm_d_epp_request_total', 'llm_d_epp_disagg_decision_total', 'llm_d_inference_scheduler_disagg_decision_total', 'llm_d_epp_scheduler_attempts_total', 'signalbox_turn_duration_seconds', 'signalbox_records_total', 'signalbox_journal_lag_records']) expect(metrics).toContain(name)
+    for (const name of ['llm_d_epp_request_total', 'llm_d_epp_disagg_decision_total', 'llm_d_inference_scheduler_disagg_decision_total', 'llm_d_epp_scheduler_attempts_total', 'signalbox_turn_duration_seconds', 'signalbox_records_total', 'signalbox_journal_lag_records', 'signalbox_receipts', 'signalbox_scraped_endpoints', 'signalbox_http_stale_connections_total']) expect(metrics).toContain(name)
     expect(metrics).toMatch(/disagg_decision_total\{[^}]*decision_type="encode-prefill-decode"[^}]*\} [1-9]/)
+    expect(metrics).toMatch(/^signalbox_http_requests_total [3-9]$/m)
+    // Of the stream too, whose usage nobody but the engine asked for.
+    expect(metrics).toMatch(/^llm_d_epp_request_output_tokens_count\{[^}]*\} 5$/m)
     const { endpoints } = (await (await fetch(`${server.adminUrl}/endpoints`)).json()) as { endpoints: { id: string; requests: number }[] }
     expect(endpoints.map(({ id }) => id)).toEqual(['default/decode-0', 'default/decode-1', 'default/encode-0', 'default/prefill-0'])
     expect(endpoints.every(({ requests }) => requests === 0)).toBe(true)

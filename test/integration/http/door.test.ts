@@ -19,7 +19,7 @@ describe('a request through the front door', () => {
     expect(a.requests[0]?.body.toString()).toBe(body)
     expect(a.requests[0]?.headers).toMatchObject({ 'x-request-id': 'r1', 'x-user': 'keep', 'x-gateway-destination-endpoint': a.endpoint.hostPort })
     expect(setting.scheduler.story()).toEqual([
-      { what: 'received', input: expect.objectContaining({ requestId: 'r1', frontDoor: 'http', proxied: true, api: 'chat-completions', model: 'm', targetModel: 'm', bodyBytes: Buffer.byteLength(body), streaming: false }) as unknown },
+      { what: 'received', input: expect.objectContaining({ requestId: 'r1', frontDoor: 'http', proxied: true, api: 'chat', model: 'm', targetModel: 'm', bodyBytes: Buffer.byteLength(body), streaming: false }) as unknown },
       { what: 'sent', attempt: 1 },
       { what: 'started', attempt: 1, status: 200, streaming: false },
       { what: 'ended', attempt: 1, end: { cause: 'natural', status: 200, bodyBytes: 82, usage: { promptTokens: 3, completionTokens: 2, totalTokens: 5, cachedTokens: 0, reasoningTokens: 0 } } },
@@ -83,7 +83,7 @@ describe('a request through the front door', () => {
 
     expect(a.requests.map(({ url }) => url)).toEqual(paths)
     const apis = [...setting.scheduler.told.values()].map(([told]) => (told?.what === 'received' ? told.input.api : ''))
-    expect(apis).toEqual(['chat-completions', 'completions', 'embeddings', 'responses', 'messages', 'generate'])
+    expect(apis).toEqual(['chat', 'completions', 'embeddings', 'responses', 'messages', 'generate'])
   })
 
   it('gets a request id when it has none', async () => {

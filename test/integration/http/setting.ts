@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
+import type { Api } from '../../../src/core/body.ts'
 import { HttpDoor } from '../../../src/adapters/http/door.ts'
 import type { DoorOptions } from '../../../src/adapters/http/door.ts'
 import { endsInClaimed } from '../../../src/adapters/http/preparation.ts'
@@ -22,8 +23,8 @@ export const closing = (close: () => Promise<unknown> | void): void => {
   open.push(close)
 }
 
-const API_BY_SUFFIX: readonly (readonly [string, string])[] = [
-  ['chat/completions', 'chat-completions'], ['completions', 'completions'], ['embeddings', 'embeddings'], ['responses', 'responses'],
+const API_BY_SUFFIX: readonly (readonly [suffix: string, api: Api])[] = [
+  ['chat/completions', 'chat'], ['completions', 'completions'], ['embeddings', 'embeddings'], ['responses', 'responses'],
   ['messages', 'messages'], ['generate', 'generate'],
 ]
 
@@ -44,7 +45,7 @@ export const jsonPreparation: Preparation = {
     const model = fields.get('model')
     return {
       kind: 'prepared',
-      api: API_BY_SUFFIX.find(([suffix]) => path.endsWith(suffix))?.[1] ?? 'passthrough',
+      api: API_BY_SUFFIX.find(([suffix]) => path.endsWith(suffix))?.[1] ?? 'raw',
       parser: 'json',
       model: typeof model === 'string' ? model : '',
       rewritable: true,

@@ -36,7 +36,7 @@ function arrival(request: number, blockKeyBytes: number): ReturnType<typeof empt
   const blocks = blockKeyBytes === 0 ? [] : [{ kind: 'approx', blockTokens: 64, keys: new Uint8Array(blockKeyBytes).fill(request % 251) }]
   return {
     ...emptyRequestReceived(),
-    requestId: requestIdOf(request), frontDoor: 'http', proxied: true, api: 'chat-completions', model: 'llama-3', targetModel: 'llama-3',
+    requestId: requestIdOf(request), frontDoor: 'http', proxied: true, api: 'chat', model: 'llama-3', targetModel: 'llama-3',
     bodyBytes: 32_000, streaming: true, parser: 'openai-parser',
     shape: { tokenized: true, problem: '', prompts: [{ tokens: 8000, media: [], blocks }] },
   }

@@ -16,7 +16,7 @@ describe('errors for clients', () => {
     const answer = { status: 502, code: 'BadGateway', message: 'gone' }
     const dataOf = (api: string): unknown => JSON.parse(/^data: (.*)\n\n$/m.exec(errorEvent(answer, api))?.[1] ?? '')
 
-    expect(dataOf('chat-completions')).toEqual({ error: { message: 'gone', type: 'server_error', param: null, code: 'bad_gateway' }, choices: [] })
+    expect(dataOf('chat')).toEqual({ error: { message: 'gone', type: 'server_error', param: null, code: 'bad_gateway' }, choices: [] })
     expect(dataOf('responses')).toEqual({ type: 'error', code: 'bad_gateway', message: 'gone', param: null })
     expect(dataOf('messages')).toEqual({ type: 'error', error: { type: 'server_error', message: 'gone' } })
     expect(errorEvent(answer, 'messages').startsWith('event: error\n')).toBe(true)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Api } from '../../../../src/core/body.ts'
 import { upstreamBody } from '../../../../src/adapters/http/request-body.ts'
 
-const sent = (text: string, change: { model?: string; forceUsage?: boolean }, api = 'chat-completions', streaming = true) => {
+const sent = (text: string, change: { model?: string; forceUsage?: boolean }, api: Api = 'chat', streaming = true) => {
   const { bytes, hidesUsage } = upstreamBody(Buffer.from(text), api, streaming, { model: change.model, forceUsage: change.forceUsage ?? false })
   return { text: bytes.toString(), hidesUsage }
 }
@@ -10,7 +11,7 @@ describe('the body for an endpoint', () => {
   it('is the client’s own bytes unless something is asked for', () => {
     const bytes = Buffer.from('{ "model" : "m",  "stream":true, "big":123456789012345678901 }')
 
-    expect(upstreamBody(bytes, 'chat-completions', true, { model: undefined, forceUsage: false }).bytes).toBe(bytes)
+    expect(upstreamBody(bytes, 'chat', true, { model: undefined, forceUsage: false }).bytes).toBe(bytes)
   })
 
   it('has the target model spliced in', () => {
@@ -36,7 +37,7 @@ describe('the body for an endpoint', () => {
 
   it('forces nothing on other APIs, on what is no stream, or on what the endpoint will refuse', () => {
     expect(sent('{"a":1}', { forceUsage: true }, 'responses').text).toBe('{"a":1}')
-    expect(sent('{"a":1}', { forceUsage: true }, 'chat-completions', false).text).toBe('{"a":1}')
+    expect(sent('{"a":1}', { forceUsage: true }, 'chat', false).text).toBe('{"a":1}')
     expect(sent('{"stream_options":"x"}', { forceUsage: true })).toEqual({ text: '{"stream_options":"x"}', hidesUsage: false })
   })
 

@@ -267,6 +267,7 @@ describe('gauges that are read when asked for', () => {
         journal: () => ({ state, lagRecords: 7, lagMs: 8 }),
         telemetry: () => ({ reports: 9, superseded: 10, outOfOrder: 11, otherLife: 12, refused: { negative: 13 } }),
         scraper: () => ({ endpoints: 14, polling: 1, waiting: 15, skipped: 16 }),
+        door: () => ({ requests: 17, staleConnections: 18, broken: 19 }),
       }),
     )
     const text = (await metrics.text()).split('\n')
@@ -287,6 +288,9 @@ describe('gauges that are read when asked for', () => {
       'signalbox_scraped_endpoints 14',
       'signalbox_scrapes_waiting 15',
       'signalbox_scrapes_skipped_total 16',
+      'signalbox_http_requests_total 17',
+      'signalbox_http_stale_connections_total 18',
+      'signalbox_http_broken_requests_total 19',
     ]) expect(text).toContain(line)
     state = 'spooling'
     expect(await samples(metrics, 'signalbox_journal_state')).toEqual(['signalbox_journal_state{state="spooling"} 1'])
