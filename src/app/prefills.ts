@@ -19,6 +19,19 @@ const LLM_D_NAMES: Readonly<Record<string, string>> = { sglang: 'sglang', 'trtll
 export const prefillsInGateway = (handler: unknown, { pdExecution }: Pick<SignalboxSettings, 'pdExecution'>): boolean =>
   (pdExecution ?? (handler instanceof AibrixPdProfileHandler ? handler.settings.execution : 'headers')) === 'gateway'
 
+/** A line of the log with its fields. */
+type Tell = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+/** Says once by which policies AIBrix's router goes, where it is there. (AIBrix: pd_router lines at the start) */
+export const tellPolicies = (handler: unknown, tell: Tell): void => {
+  if (!(handler instanceof AibrixPdProfileHandler)) return
+  const { prefill, decode } = handler.policiesInForce
+  tell({ policy: prefill.name() }, 'pd_router prefill score policy')
+  tell({ policy: decode.name(), describe: decode.describe() }, 'pd_router decode score policy')
+  const { tokenizer, blockBytes, blocksMax, timeToLiveMinutes, sweepSeconds } = handler.settings
+  tell({ tokenizer, block_size: blockBytes, block_number: blocksMax, eviction_duration_mins: timeToLiveMinutes, eviction_interval_seconds: sweepSeconds }, 'prefix_cache_hash_table_configurations')
+}
+
 /** The prefills that the front door runs itself. */
 export class Prefills {
   private readonly engine: Engine
@@ -65,7 +78,7 @@ export class Prefills {
   }
 
   /** Counts what prefills come to. (AIBrix: gateway_prefill_*) */
-  observer(observe: (observation: Observation) => void): PrefillObserver {
+  observer(observe: (observation: Observation) => void, log: Tell = () => undefined): PrefillObserver {
     const pod = { gateway_pod: this.settings.gatewayPod }
     let outstanding = 0
     const count = (name: string, model: string, { status, statusCode }: FailureLabels): void =>
@@ -76,6 +89,7 @@ export class Prefills {
         observe({ kind: 'gauge', name: 'gateway_prefill_outstanding_requests', labels: pod, value: outstanding })
       },
       callFailed: (model, failure) => count(FAILED, model, failureLabels(labelled(failure))),
+      gaveUp: (requestId, model, endpoint, message) => log({ request_id: requestId, model_name: model, prefill_pod: endpoint }, `prefill_request_failed: ${message}`),
       requestFailed: (model) => count(FAILED, model, PREFILL_FAILED),
       succeeded: (model) => count('gateway_prefill_request_success_total', model, PREFILL_SUCCEEDED),
     }

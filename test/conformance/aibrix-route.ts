@@ -101,7 +101,7 @@ export class RouteWorld {
     let decoded: string | undefined
     let error: string | undefined
     await new Promise<void>((resolve) => {
-      const run = { leg, model: 'model', path, headers: prefillHeaders(headers, 'req-7'), body: Buffer.from(body) }
+      const run = { requestId: 'req-7', leg, model: 'model', path, headers: prefillHeaders(headers, 'req-7'), body: Buffer.from(body) }
       const runner = new PrefillRunner(run, prefills.observer((observation) => this.note(observation)), {
         decode: (merged) => {
           decoded = merged.toString()

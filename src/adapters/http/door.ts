@@ -48,7 +48,7 @@ export interface DoorOptions {
   failed?(error: unknown): void
 }
 
-const UNOBSERVED: PrefillObserver = { outstanding: () => undefined, callFailed: () => undefined, requestFailed: () => undefined, succeeded: () => undefined }
+const UNOBSERVED: PrefillObserver = { outstanding: () => undefined, callFailed: () => undefined, gaveUp: () => undefined, requestFailed: () => undefined, succeeded: () => undefined }
 
 /** What the door counts since its start. */
 export interface DoorCounts {

@@ -195,7 +195,7 @@ export class Exchange implements RelayListener {
   /** Runs the prefill; the decode goes when it can. */
   #prefillFor(route: Routed, leg: PrefillLeg, request: Pick<PrefillRun, 'model' | 'path' | 'body'>, decode: (body: Buffer) => void): void {
     const { connections, prefills, scheduler, stale } = this.#parts
-    this.#prefill = new PrefillRunner({ ...request, leg, headers: prefillHeaders(this.#headers.forwarded, this.requestId) }, prefills, {
+    this.#prefill = new PrefillRunner({ ...request, requestId: this.requestId, leg, headers: prefillHeaders(this.#headers.forwarded, this.requestId) }, prefills, {
       decode,
       prefillEnded: (status) => this.#tell(() => scheduler.prefillEnded?.(route.request, route.attempt, status)),
       prefillFailed: (message, cause) => this.#prefillFailed(route, leg, message, cause),

@@ -44,6 +44,12 @@ describe.each(CASES)('a prefill/decode fleet of $engine ($connector) behind the 
     expect(served.get(prefill.replace('prefill', 'decode'))).toMatchObject(handsOver ? { decode: 1, plain: 0 } : { decode: 0, plain: 1 })
   })
 
+  it('says at its start by which policies it goes', () => {
+    const lines = fleet.server.lines.join('\n')
+    expect(lines).toContain('pd_router prefill score policy')
+    expect(lines).toMatch(/"policy":"load_balancing","describe":"[^"]*running[^"]*"[^\n]*pd_router decode score policy/)
+  })
+
   it('takes a body with numbers beyond a double, and an answer that is not streamed', async () => {
     const { status, text } = await ask(fleet.server.url, `{"model":"sim-model","seed":12345678901234567890,"max_tokens":3,"messages":[{"role":"user","content":"${PROMPT}"}]}`)
     expect(status).toBe(200)

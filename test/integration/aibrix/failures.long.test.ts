@@ -86,6 +86,7 @@ describe('a prefill that fails beside its decode', () => {
     expect(text).toContain('status 500: no')
     await decode.until(({ broken, received }) => received.length === 0 || broken === 1)
     expect(await held()).toEqual(NOTHING)
+    expect(server.lines.join('')).toMatch(/prefill_request_failed: .*status 500: no/)
   })
 
   it('does not take an answer away that has begun', async () => {

@@ -26,6 +26,8 @@ export interface PrefillObserver {
   outstanding(change: 1 | -1): void
   /** A call that failed; what is wrong with a reply is not told here. (AIBrix counts no such call) */
   callFailed(model: string, failure: PrefillFailure): void
+  /** A prefill that came to nothing, in words, whatever becomes of its request. */
+  gaveUp(requestId: string, model: string, endpoint: string, message: string): void
   /** A request that failed for its prefill. */
   requestFailed(model: string): void
   succeeded(model: string): void

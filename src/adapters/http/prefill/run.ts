@@ -5,6 +5,7 @@ import type { PrefillFailure, PrefillLeg, PrefillObserver } from './leg.ts'
 
 /** What a prefill is run for. */
 export interface PrefillRun {
+  readonly requestId: string
   readonly leg: PrefillLeg
   readonly model: string
   /** With its query; the reply goes by the path alone. */
@@ -85,7 +86,9 @@ export class PrefillRunner {
   }
 
   #giveUp(message: string, cause: PrefillFailure | 'body'): void {
-    if (!this.#run.leg.isAsync) this.#observer.requestFailed(this.#run.model)
+    const { requestId, leg, model } = this.#run
+    this.#observer.gaveUp(requestId, model, leg.endpoint.id, message)
+    if (!leg.isAsync) this.#observer.requestFailed(model)
     this.#listener.prefillFailed(message, cause)
   }
 }

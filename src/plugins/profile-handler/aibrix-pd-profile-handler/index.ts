@@ -62,6 +62,11 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     }
   }
 
+  /** The policies of requests whose model names none of its own. */
+  get policiesInForce(): Pick<RouterPolicies, 'prefill' | 'decode'> {
+    return this.policies
+  }
+
   consumes(): Consumption {
     return { required: [TOKENIZED_PROMPT, AIBRIX_METRICS] }
   }
