@@ -8,16 +8,20 @@ import { APPROX_KEYS } from '../../core/shape.ts'
 const BYTES_MAX = 32_768
 const KEY_BYTES = 8
 
+/** Kinds whose index is a guess from what was sent where. */
+const GUESSED: ReadonlySet<string> = new Set([APPROX_KEYS])
+
 /**
- * The block keys by which peers learn of prompts: those whose index is a guess from what was sent where, one list a
- * prompt and block size. Of the others each replica learns from the engines themselves.
+ * The block keys by which peers learn of prompts: of the kinds given, one list a prompt, kind and block size. Of kinds
+ * about which nobody guesses each replica learns from the engines themselves.
  */
-export const toldBlocks = (prompts: readonly PromptShape[]): BlockKeys[] => {
+export const toldBlocks = (prompts: readonly PromptShape[], kinds: ReadonlySet<string> = GUESSED): BlockKeys[] => {
   let left = BYTES_MAX
   return prompts.flatMap(({ blocks }) => {
-    const longest = new Map<number, BlockKeys>()
+    const longest = new Map<string, BlockKeys>()
     for (const block of blocks) {
-      if (block.kind === APPROX_KEYS && block.keys.length > (longest.get(block.blockTokens)?.keys.length ?? 0)) longest.set(block.blockTokens, block)
+      const name = `${block.kind} ${block.blockTokens}`
+      if (kinds.has(block.kind) && block.keys.length > (longest.get(name)?.keys.length ?? 0)) longest.set(name, block)
     }
     return [...longest.values()].flatMap(({ kind, blockTokens, keys }) => {
       const told = keys.subarray(0, Math.min(left, keys.length))

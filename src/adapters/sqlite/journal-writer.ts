@@ -22,7 +22,7 @@ import type { WriterWorkerData } from './writer-worker.ts'
 /** Records go to the writer at the end of the turn of the event loop, or when they are as many bytes. */
 const FLUSH_BYTES = 262_144
 /** In `async` durability they go at most this often: waking the other threads costs more than the records. */
-const FLUSH_EVERY_MS = 2
+const FLUSH_EVERY_MS = 5
 
 export interface JournalWriterOptions {
   readonly path: string

@@ -7,7 +7,9 @@ import { LoadReader } from '../../adapters/nats/load-reader.ts'
 import type { LoadStreamOptions } from '../../adapters/nats/load-stream.ts'
 import { nameOf } from '../../adapters/nats/names.ts'
 import { readReplica, ReplicaClaim } from '../../adapters/nats/replica-claim.ts'
+import { APPROX_KEYS } from '../../core/shape.ts'
 import { InFlightLoadProducer } from '../../plugins/producer/inflight-load-producer/index.ts'
+import { PrecisePrefixCacheProducer } from '../../plugins/producer/precise-prefix-cache-producer/index.ts'
 import { decodeLoadMemory } from '../../plugins/producer/inflight-load-producer/load-memory.ts'
 
 /** While the journal has no room, what peers tell waits in the server from here on: it is kept there. */
@@ -35,7 +37,8 @@ export class Replicas {
     const { actor, link, names, replica, streamReplicas, failed } = options
     const producer = actor.engine.view.pipeline.plugins.find((plugin) => plugin instanceof InFlightLoadProducer)
     this.claim = new ReplicaClaim({ ...options, taken: options.taken })
-    this.own = new OwnLoad((request) => heldLoad(actor.engine.view, producer?.ledger, request))
+    const kinds = guessedKinds(actor)
+    this.own = new OwnLoad((request) => heldLoad(actor.engine.view, producer?.ledger, request, kinds))
     this.publisher = new LoadPublisher(options, () => this.own.open())
     this.peers = new Peers({
       replica,
@@ -102,4 +105,10 @@ export class Replicas {
 
 const roomIn = async (actor: EngineActor): Promise<void> => {
   while (actor.depth >= INBOX_MAX && actor.failure === undefined) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+}
+
+/** Kinds of block keys about which some plugin guesses from what was sent where, so that peers' requests tell it more. */
+const guessedKinds = (actor: EngineActor): ReadonlySet<string> => {
+  const precise = actor.engine.view.pipeline.plugins.filter((plugin) => plugin instanceof PrecisePrefixCacheProducer)
+  return new Set([APPROX_KEYS, ...precise.filter(({ parameters }) => parameters.speculates).map(({ parameters }) => parameters.hash)])
 }

@@ -1,5 +1,5 @@
 import { type DataKey, fromProducer, PREFIX_CACHE_MATCH_INFO, type PrefixCacheMatchInfo, TOKENIZED_PROMPT, type Writer } from '../../../core/attribute.ts'
-import type { Consumption, EndpointEvents, KvEvents, PluginType, PreRequest, Producer, Services, TypedName } from '../../../core/contract.ts'
+import type { Consumption, EndpointEvents, KvEvents, PeerLoadReport, PeerLoads, PluginType, PreRequest, Producer, Services, TypedName } from '../../../core/contract.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import { millis } from '../../../core/instant.ts'
 import { byCodeUnit } from '../../../core/order.ts'
@@ -25,7 +25,7 @@ const SHOWN_MAX = 100
  * Knows how much of a prompt each endpoint has in its cache from what the engines tell of it.
  * (llm-d: precise-prefix-cache-producer)
  */
-export class PrecisePrefixCacheProducer implements Producer, PreRequest, EndpointEvents, KvEvents {
+export class PrecisePrefixCacheProducer implements Producer, PreRequest, EndpointEvents, KvEvents, PeerLoads {
   readonly typedName: TypedName
   readonly parameters: PreciseParameters
   readonly index: KvIndex
@@ -94,6 +94,24 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
       if (prefill !== undefined && prefill !== primary) this.speculate(prefill, words)
     }
   }
+
+  /** What a peer sent somewhere will be held there before the engine has told so, as what this replica sent. */
+  peerLoad({ assigned }: PeerLoadReport): void {
+    if (!this.parameters.speculates) return
+    this.endSpeculation()
+    const endpoints = this.services?.endpoints() ?? []
+    for (const { endpoint: id, incarnation, blocks } of assigned) {
+      const endpoint = blocks.length === 0 ? undefined : endpoints.find((each) => each.id === id)
+      if (endpoint === undefined || (incarnation !== '' && incarnation !== endpoint.incarnation)) continue
+      for (const prompt of blocks) {
+        const count = this.lookup.read({ blocks: [prompt] })
+        if (count > 0) this.speculate(endpoint, this.lookup.keys.words.slice(0, 2 * count))
+      }
+    }
+  }
+
+  /** What it sent goes on to be computed; the time of each guess ends by itself. */
+  peerGone(_replica: string): void {}
 
   kvBlocksStored(endpoint: Endpoint, keys: Uint8Array, tier: string, blockTokens: number): void {
     // Keys of another block size name other blocks: they would match nothing and only take room.

@@ -20,7 +20,7 @@ export class Lookup {
   }
 
   /** Blocks of a prompt that have a key; they are then in `keys.words`. */
-  read(prompt: PromptShape): number {
+  read(prompt: Pick<PromptShape, 'blocks'>): number {
     return this.keys.read(prompt, this.blockTokens, undefined)
   }
 

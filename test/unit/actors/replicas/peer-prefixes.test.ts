@@ -85,4 +85,12 @@ describe('prompts that a peer sent', () => {
     const { change } = told(received('r', { shape: { tokenized: true, prompts: [{ ...prompt(192), blocks: [other, shorter, ...prompt(192).blocks] }, long, prompt(128)], problem: '' } }))
     expect(change.assigned[0]?.blocks.map(({ kind, keys }) => [kind, keys.length])).toEqual([[APPROX_KEYS, 24], [APPROX_KEYS, 32_768 - 24]])
   })
+
+  it('given guesses about other kinds of keys, then they are told too', () => {
+    const { world } = replica(singleProfile(), 1n, joined('a'))
+    const other = { kind: 'xxh64', blockTokens: 64, keys: new Uint8Array(16) }
+    const { record } = world.step(received('r', { shape: { tokenized: true, prompts: [{ ...prompt(192), blocks: [other, ...prompt(192).blocks] }], problem: '' } }))
+    const [held] = heldLoad(world.engine.view, undefined, record.position, new Set(['xxh64', APPROX_KEYS]))
+    expect(held?.blocks.map(({ kind, keys }) => [kind, keys.length])).toEqual([['xxh64', 16], [APPROX_KEYS, 24]])
+  })
 })

@@ -107,6 +107,23 @@ describe('precise-prefix-cache-producer', () => {
     expect(producer.index.size).toBe(1)
   })
 
+  it('given speculative indexing, when a peer tells what it sent where, then that endpoint matches at once, for two seconds', () => {
+    const { producer, desk, a, b, c, ask } = given({ speculativeIndexing: true })
+    desk.present = [a, b, c]
+    desk.time = 10_000_000
+    const told = (id: string, incarnation: string, kind = 'cbor-fnv') => ({
+      request: 1, attempt: 1, profile: 'decode', endpoint: id, incarnation, promptTokens: 8, outputTokens: 0,
+      blocks: [{ kind: 'approx', blockTokens: 4, keys: keysOf(tokens(4, 900)) }, { kind, blockTokens: 4, keys: keysOf(tokens(8)) }],
+    })
+    producer.peerLoad({ replica: 'r', opens: false, released: [], assigned: [told(a.id, a.incarnation), told(b.id, 'another life'), told('gone', ''), told(c.id, '', 'xxh64')] })
+    desk.time += 1_999_999
+    expect(ask(tokens(8)).map((info) => info?.matchBlocks)).toEqual([2, 0, 0])
+    producer.peerGone('r')
+    desk.time += 1
+    expect(ask(tokens(8)).map((info) => info?.matchBlocks)).toEqual([0, 0, 0])
+    expect(producer.index.size).toBe(0)
+  })
+
   it('given no speculative indexing, when a prompt was sent, then nothing is taken to be held', () => {
     const { producer, a, asking } = given()
     producer.preRequest(asking(tokens(8)), { primary: 'decode', results: new Map([['decode', { endpoints: [a] }]]) })
