@@ -1,17 +1,17 @@
 import type { Column } from '../../core/attribute.ts'
-import type { Admitter } from '../../core/contract.ts'
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { Request } from '../../core/request.ts'
 import type { EngineOptions } from '../../engine/context.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Profile } from '../../scheduling/profile.ts'
-import { runProfile } from '../../scheduling/run-profile.ts'
 import type { StateAt } from '../../journal/state-message.ts'
 import type { Record as JournalRecord } from '../../wire/journal.ts'
-import { engineAt } from '../engine-at.ts'
+import { atDecision } from './at-decision.ts'
 import { nearestFlip } from './nearest-flip.ts'
+import { changesIn, signatureOf, stagesOf } from './stages.ts'
+import type { StagePick } from './stages.ts'
 
-/** What would have changed a pick. */
+/** What would have changed a decision. */
 export interface Flip {
   readonly profile: string
   readonly kind: 'weight' | 'attribute'
@@ -20,9 +20,9 @@ export interface Flip {
   /** Whose attribute; empty for a weight. */
   readonly endpoint: string
   readonly from: number
-  /** The nearest value with another pick; undefined when none was found in the range looked through. */
+  /** The nearest value with another decision; undefined when none was found in the range looked through. */
   readonly to: number | undefined
-  /** Whom that picks. */
+  /** Whom the profile picks then, and what becomes of other stages: "default/b", "no prefill", "prefill on default/p". */
   readonly picks: string
   /** |to - from| by |from|, or by the range where `from` is 0. */
   readonly relative: number
@@ -43,59 +43,48 @@ const REPORTED = ['waitingQueueSize', 'runningRequestsSize', 'kvCacheUsage'] as 
 const REACH = 64
 
 /**
- * For each profile that scored: the nearest value of each weight, and of each numeric attribute of the pick and the
- * runner-up, that makes the profile pick another, all else and the draws held. Each value tried is a run of the profile
- * by the scheduler itself, in the turn and with the data of the decision; the nearest first, those without one last.
+ * For each weight of the profiles that ran, and for each numeric attribute of their picks and runners-up: the nearest
+ * value that makes the decision another, be it whom a profile picks or, by way of a decider, whether one runs at all; all
+ * else and the draws held. Each value tried is a decision made by the scheduler itself, in the turn and with the data of
+ * the first one; the nearest first, those without one last.
  */
 export const flips = (options: EngineOptions, before: StateAt, record: JournalRecord, request: number): Flip[] => {
   const found: Flip[] = []
-  let engine: Engine | undefined = undefined
-  let done = false
-  // An admitter runs when the data is there and nothing is picked yet.
-  const trial: Admitter = {
-    typedName: { type: 'flip-trial', name: 'flip-trial' },
-    admit: (scheduled, candidates) => {
-      if (engine !== undefined && !done && keyOf(engine, scheduled) === request) {
-        done = true
-        for (const profile of engine.view.pipeline.profiles.values()) found.push(...profileFlips(engine, profile, scheduled, candidates))
-      }
-      return undefined
-    },
-  }
-  engine = engineAt({ ...options, extraPlugins: [...(options.extraPlugins ?? []), () => trial] }, before)
-  engine.step(record.input ?? { input: undefined }, record.atUs)
+  atDecision(options, before, record, request, (engine, scheduled, candidates) => found.push(...decisionFlips(engine, scheduled, candidates)))
   return found.sort((a, b) => a.relative - b.relative)
 }
 
-const keyOf = (engine: Engine, request: Request): number => [...engine.view.requests.values()].find((each) => each === request)?.key ?? 0
-
-const profileFlips = (engine: Engine, profile: Profile, request: Request, candidates: readonly Endpoint[]): Flip[] => {
-  const run = (tried: Profile): { pick: Endpoint | undefined; runnerUp: string } => {
-    const { picks, runnerUp } = runProfile(tried, engine.view.pipeline.handler.stageOf(profile.name), request, candidates, engine.view)
-    return { pick: picks[0], runnerUp }
-  }
-  const now = run(profile)
-  const pick = now.pick
-  if (pick === undefined || now.runnerUp === '' || profile.scorers.length === 0) return []
-  const flip = (kind: Flip['kind'], endpoint: string, dial: Dial, tried: (value: number) => Profile): Flip => {
-    const pickAt = (value: number): string => {
+const decisionFlips = (engine: Engine, request: Request, candidates: readonly Endpoint[]): Flip[] => {
+  const now = stagesOf(engine, request, candidates, (profile) => profile)
+  const signature = signatureOf(now)
+  const flip = (profile: string, kind: Flip['kind'], endpoint: string, dial: Dial, weighed: (profile: Profile, value: number) => Profile): Flip => {
+    const at = (value: number): ReadonlyMap<string, StagePick> => {
       dial.set(value)
-      return run(tried(value)).pick?.id ?? ''
+      return stagesOf(engine, request, candidates, (each) => weighed(each, value))
     }
-    const to = nearestFlip({ ...dial, flipped: (value) => pickAt(value) !== pick.id })
-    const picks = to === undefined ? '' : pickAt(to)
+    const to = nearestFlip({ ...dial, flipped: (value) => signatureOf(at(value)) !== signature })
+    const picks = to === undefined ? '' : changesIn(now, at(to), profile)
     dial.set(dial.from)
     const scale = dial.from === 0 ? dial.high - dial.low : Math.abs(dial.from)
-    return { profile: profile.name, kind, name: dial.name, endpoint, from: dial.from, to, picks, relative: to === undefined ? Infinity : Math.abs(to - dial.from) / scale }
+    return { profile, kind, name: dial.name, endpoint, from: dial.from, to, picks, relative: to === undefined ? Infinity : Math.abs(to - dial.from) / scale }
   }
-  const weights = profile.scorers.map(({ scorer, weight }, i) => {
+  const ran = [...engine.view.pipeline.profiles.values()].filter(({ name }) => now.get(name)?.pick !== undefined)
+  const weights = ran.flatMap((profile) => profile.scorers.map(({ scorer, weight }, i) => {
     const dial: Dial = { name: scorer.typedName.name, from: weight, low: 0, high: Math.max(1, weight) * REACH, whole: false, set: () => undefined }
-    return flip('weight', '', dial, (value) => ({ ...profile, scorers: profile.scorers.map((each, j) => (j === i ? { ...each, weight: value } : each)) }))
-  })
-  const runnerUp = candidates.find(({ id }) => id === now.runnerUp)
-  const attributes = [pick, ...(runnerUp === undefined ? [] : [runnerUp])].flatMap((endpoint) =>
-    [...reported(endpoint), ...produced(engine, endpoint, candidates)].map((dial) => flip('attribute', endpoint.id, dial, () => profile)))
+    return flip(profile.name, 'weight', '', dial, (each, value) => (each.name === profile.name ? { ...each, scorers: each.scorers.map((one, j) => (j === i ? { ...one, weight: value } : one)) } : each))
+  }))
+  const attributes = [...lookedAt(now, candidates)].flatMap(([endpoint, profile]) =>
+    [...reported(endpoint), ...produced(engine, endpoint, candidates)].map((dial) => flip(profile, 'attribute', endpoint.id, dial, (each) => each)))
   return [...weights, ...attributes]
+}
+
+/** Picks and runners-up, each once, with the first profile that looked at it so. */
+const lookedAt = (stages: ReadonlyMap<string, StagePick>, candidates: readonly Endpoint[]): ReadonlyMap<Endpoint, string> => {
+  const found = new Map<Endpoint, string>()
+  for (const [profile, { pick, runnerUp }] of stages) {
+    for (const endpoint of [pick, candidates.find(({ id }) => id === runnerUp)]) if (endpoint !== undefined && !found.has(endpoint)) found.set(endpoint, profile)
+  }
+  return found
 }
 
 /** What the endpoint reports of itself. */
@@ -127,7 +116,7 @@ const FIXED: ReadonlySet<string> = new Set(['totalBlocks', 'blockSizeTokens'])
 
 const highest = (value: object, field: string, from: number): number => {
   const total = (value as Readonly<Record<string, unknown>>)['totalBlocks']
-  return typeof total === 'number' && field.endsWith('Blocks') ? total : Math.max(8, from) * REACH
+  return typeof total === 'number' && field.includes('Block') ? total : Math.max(8, from) * REACH
 }
 
 const shortKey = (key: string): string => key.replace(/DataKey.*$/, '').replace(/\/.*$/, '')

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { clamp } from '../../replay/sentence.ts'
-import type { Flip } from '../../replay/flip/flip.ts'
 import type { ProfileReceipt, Receipt } from '../../wire/decision.ts'
-import { client, failure, goTo } from '../state/store.ts'
+import { goTo } from '../state/store.ts'
 import { durationText, scoreText, shortText } from '../state/text.ts'
 import { candidateRows } from './candidates.ts'
 import type { CandidateRow } from './candidates.ts'
+import { Attributes } from './attributes.tsx'
+import { Flips } from './flips.tsx'
 
 const ROWS_FIRST = 12
 
@@ -24,7 +25,12 @@ export const ReceiptView = ({ receipt, sentence, bare, recordedOnly }: { receipt
     {receipt.notes.map((note) => <div key={note} class="small warn">{note}</div>)}
     {receipt.profiles.map((profile) => <ProfileTable key={`${profile.profile}${profile.stage}`} profile={profile} />)}
     {recordedOnly === true ? <p class="small quiet">As recorded; the table of candidates is there once this is decided again.</p> : null}
-    {bare === true || recordedOnly === true ? null : <Flips position={receipt.position} request={receipt.request} />}
+    {bare === true || recordedOnly === true ? null : (
+      <>
+        <Attributes key={`a${receipt.position}`} position={receipt.position} request={receipt.request} />
+        <Flips key={`f${receipt.position}`} position={receipt.position} request={receipt.request} />
+      </>
+    )}
   </section>
 )
 
@@ -76,47 +82,5 @@ const Candidate = ({ row, scorers }: { row: CandidateRow; scorers: number }): JS
       <td class="number"><strong>{scoreText(row.total)}</strong></td>
       <td class="number quiet">{row.ageUs < 0 ? 'never' : durationText(row.ageUs)}</td>
     </tr>
-  )
-}
-
-const Flips = ({ position, request }: { position: number; request: number }): JSX.Element => {
-  const found = useSignal<readonly Flip[] | undefined>(undefined)
-  const busy = useSignal(false)
-  const ask = (): void => {
-    busy.value = true
-    client.ask('flips', position, request).then((flips) => {
-      found.value = flips
-    }).catch((error: unknown) => {
-      failure.value = String(error)
-    }).finally(() => {
-      busy.value = false
-    })
-  }
-  if (found.value === undefined) return <div><button type="button" onClick={ask} disabled={busy.value}>{busy.value ? 'Trying…' : 'What would have changed it?'}</button></div>
-  return <FlipTable flips={found.value} />
-}
-
-const FlipTable = ({ flips }: { flips: readonly Flip[] }): JSX.Element => {
-  const flipping = flips.filter(({ to }) => to !== undefined)
-  const none = flips.length - flipping.length
-  return (
-    <div class="stack" style={{ gap: '4px' }}>
-      <h3>What would have changed it</h3>
-      <table>
-        <thead><tr><th scope="col">change</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th><th scope="col" class="number">by</th><th scope="col">then picks</th></tr></thead>
-        <tbody>
-          {flipping.map((flip) => (
-            <tr key={`${flip.profile}${flip.kind}${flip.name}${flip.endpoint}`}>
-              <td>{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small">{flip.endpoint === '' ? flip.profile : shortText(flip.endpoint)}</span></td>
-              <td class="number">{scoreText(flip.from)}</td>
-              <td class="number">{scoreText(flip.to ?? 0)}</td>
-              <td class="number">{Math.round(flip.relative * 1000) / 10} %</td>
-              <td class="nowrap">{flip.picks === '' ? 'nobody' : shortText(flip.picks)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <div class="small quiet">{flipping.length === 0 ? 'None: ' : ''}{none} of {flips.length} weights and attributes change nothing within 64 times their size. Each value was tried by running the profile again, draws held.</div>
-    </div>
   )
 }

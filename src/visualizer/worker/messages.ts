@@ -2,6 +2,7 @@ import type { Receipt } from '../../wire/decision.ts'
 import type { Divergence } from '../../replay/divergence.ts'
 import type { Probe } from '../../replay/travel/probe.ts'
 import type { Spell } from '../../replay/timeline/timeline.ts'
+import type { AttributeUse } from '../../replay/flip/attributes-used.ts'
 import type { Flip } from '../../replay/flip/flip.ts'
 import type { ForkSummary, ForkedDecision } from '../../replay/fork/fork.ts'
 
@@ -189,6 +190,7 @@ export interface Questions {
   story(request: number): RequestStory
   lastWrite(probe: Probe, position: number): number | undefined
   flips(position: number, request: number): readonly Flip[]
+  attributes(position: number, request: number): readonly AttributeUse[]
   configuration(): string
   fork(yaml: string): ForkResult
   slice(from: number, to: number): Uint8Array

@@ -4,6 +4,8 @@ import { engineOptions } from '../../replay/engine-options.ts'
 import { inspectionEvents } from '../../replay/exports/inspection.ts'
 import { sliceFile } from '../../replay/exports/slice.ts'
 import { sliceTest } from '../../replay/exports/slice-test.ts'
+import { attributesUsed } from '../../replay/flip/attributes-used.ts'
+import type { AttributeUse } from '../../replay/flip/attributes-used.ts'
 import { flips } from '../../replay/flip/flip.ts'
 import type { Flip } from '../../replay/flip/flip.ts'
 import { fork } from '../../replay/fork/fork.ts'
@@ -101,6 +103,10 @@ export class Session {
   flips(position: number, request: number): readonly Flip[] {
     const before = this.whole.stateAt(position - 1)
     return flips(this.travel.plainOptions, before, this.travel.record(position), request)
+  }
+
+  attributes(position: number, request: number): readonly AttributeUse[] {
+    return attributesUsed(this.whole.plainOptions, this.whole.stateAt(position - 1), this.travel.record(position), request)
   }
 
   /** The completed configuration in force at the end, as text. */

@@ -2,12 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeState } from '../../../../src/replay/engine-at.ts'
 import { engineOptions } from '../../../../src/replay/engine-options.ts'
+import { attributesUsed } from '../../../../src/replay/flip/attributes-used.ts'
 import { flips } from '../../../../src/replay/flip/flip.ts'
 import type { Flip } from '../../../../src/replay/flip/flip.ts'
 import { nearestFlip } from '../../../../src/replay/flip/nearest-flip.ts'
 import { Replayer } from '../../../../src/replay/replayer.ts'
-import { singleProfile } from '../../../story/configuration.ts'
-import { joined, received, telemetry } from '../../../story/inputs.ts'
+import type { StateAt } from '../../../../src/journal/index.ts'
+import type { Record as JournalRecord } from '../../../../src/wire/journal.ts'
+import { disaggregated, singleProfile } from '../../../story/configuration.ts'
+import { joined, prompt, received, telemetry } from '../../../story/inputs.ts'
 import { World } from '../../../story/world.ts'
 
 describe('the nearest value that flips', () => {
@@ -70,5 +73,34 @@ describe('what would have changed a pick', () => {
   it('comes with the nearest first', () => {
     const relative = found().map((flip) => flip.relative)
     expect(relative).toEqual(relative.toSorted((a, b) => a - b))
+  })
+})
+
+describe('a decision of several stages', () => {
+  /** One endpoint decodes, two prefill; of 640 tokens none are cached, and 512 or more are prefilled elsewhere. */
+  const world = new World(disaggregated(512)).take(joined('d', 'decode'), joined('p', 'prefill'), joined('q', 'prefill'))
+  world.step(telemetry([{ slot: 0, waiting: 1, kv: 0.5 }, { slot: 1, waiting: 0, kv: 0.1 }, { slot: 2, waiting: 3, kv: 0.1 }]), 50)
+  world.at += 20_000
+  const { key } = world.request(received('r', { shape: { tokenized: true, prompts: [prompt(640)], problem: '' } }))
+  const before = (): StateAt => {
+    const replayer = new Replayer(engineOptions(), { position: 0, atUs: 0, state: new Uint8Array(0), stateHash: 0n })
+    for (const record of world.records.filter(({ position }) => position < key)) replayer.apply(record)
+    return encodeState(replayer.engine)
+  }
+  const record = world.records[key - 1] as JournalRecord
+
+  it('is another one where a decider says no: with three blocks cached nothing is prefilled elsewhere', () => {
+    const found = flips(engineOptions(), before(), record, key)
+    expect(found.find(({ name, endpoint }) => name === 'PrefixCacheMatchInfo.cachedBlockCount' && endpoint === 'default/d')).toMatchObject({ from: 0, to: 3, picks: 'no prefill' })
+    expect(found.find(({ name, endpoint }) => name === 'waitingQueueSize' && endpoint === 'default/p')).toMatchObject({ profile: 'prefill', picks: 'default/q' })
+  })
+
+  it('tells the attributes it went by, each with its age', () => {
+    const uses = attributesUsed(engineOptions(), before(), record, key)
+    const of = (name: string, endpoint: string): unknown[] => uses.filter((use) => use.name === name && use.endpoint === endpoint).map(({ profile, value, ageUs }) => [profile, value, ageUs])
+    expect(of('waitingQueueSize', 'default/q')).toEqual([['prefill', '3', 21_000]])
+    expect(of('waitingQueueSize', 'default/d')).toEqual([['decode', '1', 21_000]])
+    expect(of('PrefixCacheMatchInfo', 'default/d')).toEqual([['decode', expect.stringContaining('matchBlocks 0, totalBlocks 10'), 0]])
+    expect(uses.find(({ name, profile }) => name === 'PrefixCacheMatchInfo' && profile === 'decode')?.plugins).toContain('prefix-based-pd-decider')
   })
 })
