@@ -7,6 +7,7 @@ import { jointRun, offerOf } from '../scheduling/joint-run.ts'
 import type { Offer } from '../scheduling/joint-run.ts'
 import type { Profile } from '../scheduling/profile.ts'
 import { errorOf, failedRun, resultOf, runProfile } from '../scheduling/run-profile.ts'
+import { requireCached } from './conditional-decode.ts'
 import type { EngineContext } from './context.ts'
 import { stageOf } from './hooks.ts'
 import { Scheduling } from './live-request.ts'
@@ -168,6 +169,7 @@ const finish = (context: EngineContext, request: LiveRequest, scheduling: Schedu
   } catch (error) {
     throw joined(error, scheduling.errors)
   }
+  requireCached(context, request, result)
   request.result = result
   const faults = context.pipeline.preRequests.flatMap((hook) => {
     try {
