@@ -67,8 +67,17 @@ export class InFlightLoadProducer implements Producer, PreRequest, ResponseBody,
     if (uncached === undefined) throw notSetUp()
     const input = this.estimator.estimateInput(request)
     const output = this.outputOf(request, input)
+    // Endpoints that match alike share their match, and so what the request would cost them.
+    let seen: PrefixCacheMatchInfo | undefined = undefined
+    let cost: UncachedRequestTokens = { tokens: uncachedInput(undefined, input) + output }
     for (const endpoint of candidates) {
-      if (endpoint !== undefined) uncached.put(endpoint, { tokens: uncachedInput(this.prefixInfo?.get(endpoint), input) + output })
+      if (endpoint === undefined) continue
+      const info = this.prefixInfo?.get(endpoint)
+      if (info !== seen) {
+        seen = info
+        cost = { tokens: uncachedInput(info, input) + output }
+      }
+      uncached.put(endpoint, cost)
     }
   }
 
