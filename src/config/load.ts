@@ -1,4 +1,4 @@
-import { completeAibrix } from './aibrix/completion.ts'
+import { aibrixSettings, completeAibrix } from './aibrix/completion.ts'
 import type { CompletedConfiguration } from '../core/configuration.ts'
 import type { PluginType } from '../core/contract.ts'
 import { didYouMean } from '../core/nearest.ts'
@@ -60,8 +60,10 @@ export const loadConfiguration = (input: ConfigurationInput): LoadedConfiguratio
     allowExperimental: input.allowExperimental ?? false,
   }
   const completion = completeEndpointPicker(document, list, engineSettings(settings), problems)
-  const completed = completeAibrix(completion.completed, settings, input.environment ?? {}, problems)
-  return { ...completion, completed, settings, warnings: problems.warnings }
+  const environment = input.environment ?? {}
+  const completed = completeAibrix(completion.completed, settings, environment, problems)
+  const isGiven = (name: string): boolean => input.flags?.has(name) === true || documents.signalbox?.field(name).given === true
+  return { ...completion, completed, settings: aibrixSettings(settings, isGiven, completed, environment, problems), warnings: problems.warnings }
 }
 
 const typesByName = (pluginTypes: readonly PluginType[], problems: Problems): ReadonlyMap<string, PluginType> => {

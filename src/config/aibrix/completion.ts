@@ -1,9 +1,10 @@
 import type { CompletedConfiguration, ConfiguredPlugin } from '../../core/configuration.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { ParameterError } from '../../core/parameters.ts'
-import { aibrixPdSettingsOf, environmentParameters } from '../../plugins/profile-handler/aibrix-pd-profile-handler/index.ts'
+import { aibrixPdSettingsOf, environmentParameters, positiveInteger } from '../../plugins/profile-handler/aibrix-pd-profile-handler/index.ts'
 import { CUSTOM_METRICS, ENGINE_METRICS } from '../../plugins/producer/aibrix-metrics-producer/index.ts'
 import type { Problems } from '../problems.ts'
+import { SETTINGS } from '../signalbox/settings.ts'
 import type { SignalboxSettings } from '../signalbox/settings.ts'
 
 const HANDLER = 'aibrix-pd-profile-handler'
@@ -14,7 +15,7 @@ const EXTRACTOR = 'core-metrics-extractor'
  * What AIBrix's router needs of a configuration that names it: the environment as defaults of its parameters, who runs
  * the prefill, time for it, and the metrics that its producer reads. Any other configuration stays as it is.
  */
-export const completeAibrix = (completed: CompletedConfiguration, settings: SignalboxSettings, environment: Readonly<Record<string, string | undefined>>, problems: Problems): CompletedConfiguration => {
+export const completeAibrix = (completed: CompletedConfiguration, settings: SignalboxSettings, environment: Environment, problems: Problems): CompletedConfiguration => {
   const plugins = completed.plugins.map((plugin) => {
     if (plugin.type === HANDLER) return handlerWith(plugin, settings, environment, problems)
     return plugin.type === EXTRACTOR && completed.plugins.some(({ type }) => type === PRODUCER) ? extractorWith(plugin) : plugin
@@ -23,6 +24,24 @@ export const completeAibrix = (completed: CompletedConfiguration, settings: Sign
   if (handler !== undefined) checkProfiles(handler, completed, problems)
   return { ...completed, plugins, engine: handler === undefined ? completed.engine : withTimeForPrefill(completed.engine, handler) }
 }
+
+/**
+ * The settings, with what the environment tells the router of them: how often metrics are read, where neither file nor
+ * flag says it. (AIBrix: AIBRIX_POD_METRIC_REFRESH_INTERVAL_MS)
+ */
+export const aibrixSettings = (settings: SignalboxSettings, isGiven: (name: string) => boolean, completed: CompletedConfiguration, environment: Environment, problems: Problems): SignalboxSettings => {
+  const raw = environment[REFRESH] ?? ''
+  const { name, floor = 0 } = SETTINGS.refreshMetricsIntervalMs
+  if (raw === '' || isGiven(name) || !completed.plugins.some(({ type }) => type === HANDLER)) return settings
+  const told = Number(positiveInteger(raw, 0n))
+  if (told === 0) problems.warn(`${REFRESH}="${raw}" is not usable: the default stands`)
+  else if (told < floor) problems.warn(`${REFRESH}="${raw}" is below the least, ${floor} ms, which is taken`)
+  return told === 0 ? settings : { ...settings, refreshMetricsIntervalMs: Math.max(told, floor) }
+}
+
+const REFRESH = 'AIBRIX_POD_METRIC_REFRESH_INTERVAL_MS'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** A stage whose profile is not there would find no endpoint, and one that is no stage would never run. */
 const checkProfiles = (handler: ConfiguredPlugin, { profiles }: CompletedConfiguration, problems: Problems): void => {
@@ -35,7 +54,7 @@ const checkProfiles = (handler: ConfiguredPlugin, { profiles }: CompletedConfigu
   problems.check()
 }
 
-const handlerWith = (plugin: ConfiguredPlugin, { pdExecution }: SignalboxSettings, environment: Readonly<Record<string, string | undefined>>, problems: Problems): ConfiguredPlugin => {
+const handlerWith = (plugin: ConfiguredPlugin, { pdExecution }: SignalboxSettings, environment: Environment, problems: Problems): ConfiguredPlugin => {
   const told = environmentParameters(environment)
   for (const warning of told.warnings) problems.warn(warning)
   const given = lowerCased(plugin.parameters)

@@ -50,6 +50,18 @@ describe('the environment as defaults of the router', () => {
     expect(warnings).toHaveLength(expected === undefined ? 1 : 0)
   })
 
+  it.each([
+    ['200', '', 200, 0], ['200', 'refresh-metrics-interval: 100ms', 100, 0], ['20', '', 50, 1], [' 200', '', 50, 1], ['0', '', 50, 1], ['NaN', '', 50, 1], ['', '', 50, 0],
+  ])('AIBRIX_POD_METRIC_REFRESH_INTERVAL_MS=%j beside %j reads metrics each %i ms', (raw, setting, ms, warned) => {
+    const texts = [
+      { file: 'c.yaml', text: 'apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n- type: aibrix-pd-profile-handler\nschedulingProfiles:\n- name: prefill\n  plugins: []\n- name: decode\n  plugins: []\n' },
+      { file: 's.yaml', text: `apiVersion: signalbox/v1\nkind: SignalboxConfig\n${setting}\n` },
+    ]
+    const { settings, warnings } = loadConfiguration({ texts, pluginTypes, environment: { AIBRIX_POD_METRIC_REFRESH_INTERVAL_MS: raw } })
+    expect([settings.refreshMetricsIntervalMs, warnings.length]).toEqual([ms, warned])
+    expect(loadConfiguration({ texts: texts.slice(1), pluginTypes, environment: { AIBRIX_POD_METRIC_REFRESH_INTERVAL_MS: raw } }).settings.refreshMetricsIntervalMs).toBe(setting === '' ? 50 : 100)
+  })
+
   it('names the variable whose value the router cannot run with', () => {
     expect(told(() => handlerIn({}, { AIBRIX_TRT_MACHINE_ID: '1024' }))).toEqual([['AIBRIX_TRT_MACHINE_ID: trtMachineId must be from 0 to 1023, got 1024', undefined, undefined]])
     expect(handlerIn({ trtMachineId: 7 }, { AIBRIX_TRT_MACHINE_ID: '1024' })).toEqual({ trtMachineId: 7 })

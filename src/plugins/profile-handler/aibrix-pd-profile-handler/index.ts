@@ -18,6 +18,7 @@ import { nameOf, RouterMeasures } from './measures.ts'
 import { RouterState } from './router-state.ts'
 import { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
+export { positiveInteger } from '../../../aibrix/index.ts'
 export { environmentParameters } from './environment-parameters.ts'
 export { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
