@@ -43,7 +43,7 @@ const findOrBuild = async (): Promise<string> => {
 const fingerprint = (): string => {
   const root = fileURLToPath(PACKAGE_ROOT)
   const hash = createHash('sha256')
-  for (const file of globSync(['src/**/*.{ts,tsx,css,html,svg}', 'machines/**/*.ts', '.tools/{page,machine-drawing}.ts', 'package-lock.json'], { cwd: root }).sort()) {
+  for (const file of globSync(['src/{core,machines,scheduling,plugins,aibrix,engine,journal,replay,wire,config,visualizer}/**/*.{ts,tsx,css,html,svg}', 'machines/**/*.ts', '.tools/{page,machine-drawing}.ts', 'package-lock.json'], { cwd: root }).sort()) {
     const { mtimeMs, size } = statSync(new URL(file, PACKAGE_ROOT))
     hash.update(`${file} ${mtimeMs} ${size}\n`)
   }
