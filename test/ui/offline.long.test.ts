@@ -87,9 +87,28 @@ describe('the visualizer of a file', { timeout: minutes }, () => {
     const records = mixed().records.map((record) => ({ ...record, decisions: record.decisions.map((decision) => (record.position < 200 ? decision : { ...decision, decisionType: 'changed' })) }))
     const first = records.find(({ position, decisions }) => position >= 200 && decisions.length > 0)?.position ?? 0
     const { page } = await visit(browser, await viz(write('changed.sbj', records)))
-    expect(await page.inputValue(POSITION)).toBe(String(first))
     await page.waitForSelector('text=The first difference')
+    expect(await page.inputValue(POSITION)).toBe(String(first))
     expect(await page.textContent('.detail [role=alert]')).toMatch(/decisions\.0\.decisionType.*"changed".*code now says/s)
+    await page.close()
+  })
+
+  it('shows of a journal decided with plugins that are not here what was recorded, and says what to do', async () => {
+    const records = mixed().records.map((record): JournalRecord => {
+      const content = record.input?.input
+      if (content?.kind !== 'engineStarted') return record
+      const { configuration, plugins } = content.value
+      return { ...record, input: { input: { kind: 'engineStarted', value: { ...content.value, configuration: configuration.replaceAll('queue-scorer', 'my-scorer'), plugins: [...plugins, { name: 'mine', type: 'my-scorer', contentHash: 'a' }] } } } }
+    })
+    const { page, problems } = await visit(browser, await viz(write('foreign.sbj', records)))
+    await page.waitForSelector('.notice >> text=/plugins that the page does not have: my-scorer.*--plugins/')
+    await until(page, "+one('canvas').dataset.bars > 100")
+    await page.keyboard.press('Home')
+    await page.keyboard.press('n')
+    await page.waitForSelector('aside .sentence >> text=/^decode on /')
+    await page.keyboard.press('4')
+    await page.waitForSelector('.detail >> text=The engine as it stood here is not known')
+    expect(problems).toEqual([])
     await page.close()
   })
 

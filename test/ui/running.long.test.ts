@@ -68,6 +68,12 @@ describe('the visualizer of a running engine', { timeout: minutes }, () => {
     expect(await page.textContent('aside')).toMatch(/\d+ of \d+ weights and attributes change nothing/)
   })
 
+  it('shows the attributes that it went by, and how old each was', async () => {
+    await page.click('text=Attributes used, and how old each was')
+    await page.waitForSelector('aside details table')
+    expect(await page.textContent('aside details')).toMatch(/waitingQueueSize.* (µs|ms|s).*PrefixCacheMatchInfo.*matchBlocks.*made for it/s)
+  })
+
   it('draws the fleet with one call, and a bar leads to its request', async () => {
     await page.keyboard.press('Escape')
     await page.keyboard.press('1')
@@ -122,6 +128,7 @@ describe('the visualizer of a running engine', { timeout: minutes }, () => {
     await page.waitForSelector('text=/\\d+ of \\d+ decisions change/')
     await page.click('.fork td button[aria-expanded]')
     expect(await page.locator('.beside section').count()).toBe(2)
+    expect(await page.locator('.forkcharts svg').count()).toBe(3)
     await text.fill('kind: EndpointPickerConfig\nplugins: [{ type: no-such-scorer }]\n')
     await page.click('text=Decide again')
     await page.waitForSelector('[role=alert] >> text=no-such-scorer')

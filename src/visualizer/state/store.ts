@@ -65,14 +65,15 @@ const advance = async (): Promise<void> => {
   for (;;) {
     const { position, more, story: whole } = await client.ask('advance')
     decidedPosition.value = position
-    if (more) continue
-    if (whole === undefined) return
-    const { divergence, lastPosition: last } = whole.info
-    batch(() => {
-      story.value = whole
-      if (divergence !== undefined && place.at === undefined && (following.value || at.value === last)) goTo(divergence.position, 'records')
-    })
-    return
+    if (whole !== undefined) {
+      const { divergence, lastPosition: last } = whole.info
+      const found = divergence !== undefined && story.value?.info.divergence === undefined
+      batch(() => {
+        story.value = whole
+        if (found && place.at === undefined && (following.value || at.value === last)) goTo(divergence.position, 'records')
+      })
+    }
+    if (!more) return
   }
 }
 

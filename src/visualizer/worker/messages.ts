@@ -174,7 +174,7 @@ export interface ForkResult {
 export interface Advance {
   readonly position: number
   readonly more: boolean
-  /** The story as the engine tells it, once there is no more. */
+  /** The story, once there is no more or the first difference was found. */
   readonly story: Story | undefined
 }
 

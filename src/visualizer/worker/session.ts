@@ -54,13 +54,14 @@ export class Session {
     return this.story()
   }
 
-  /** Decides some more again; with the story where that was the last of it. */
+  /** Decides some more again; with the story where that was the last of it, or where the first difference was found. */
   advance(): Advance {
     const { travel } = this
     const end = performance.now() + ADVANCE_MS
+    const before = travel.divergence
     let more = this.undecidable === ''
-    while (more && performance.now() < end) more = this.decide(ADVANCE_RECORDS)
-    return { position: travel.decided, more, story: more ? undefined : this.story() }
+    while (more && travel.divergence === before && performance.now() < end) more = this.decide(ADVANCE_RECORDS)
+    return { position: travel.decided, more, story: more && travel.divergence === before ? undefined : this.story() }
   }
 
   async pull(): Promise<Story | undefined> {
