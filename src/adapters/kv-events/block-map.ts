@@ -21,12 +21,18 @@ export type BlockChange =
 /** Why an event is not taken. */
 export type SkipReason = 'block-size' | 'unknown-parent' | 'unknown-block' | 'token-count' | 'extra-keys'
 
+/** A block that is known. Its keys are those from `from` up to `to` in the list of the message that told of it. */
 interface Known {
-  /** Where the chain stands after the block, unmasked. */
-  readonly last: Uint8Array
-  readonly keys: Uint8Array
-  /** How often it was stored in each medium and not removed. */
-  readonly media: Map<string, number>
+  /** Unmasked: where the chain stands after the block are the last of its keys. */
+  chain: Uint8Array
+  keys: Uint8Array
+  from: number
+  to: number
+  /** How often it was stored in its first medium and not removed; nearly all blocks are in one. */
+  medium: string
+  times: number
+  /** The same for others, where there are any. */
+  others: Map<string, number> | undefined
 }
 
 /** Blocks of one endpoint that are known at most: more than an engine's cache has. */
@@ -56,11 +62,11 @@ export class BlockMap {
   /** All that is held, as it would be stored anew: a block as often as it was stored in a medium and not removed. */
   held(): readonly BlockChange[] {
     const byTier = new Map<string, Uint8Array[]>()
-    for (const { keys, media } of this.known.values()) {
-      for (const [tier, times] of media) {
+    for (const one of this.known.values()) {
+      for (const [tier, times] of mediaOf(one)) {
         const list = byTier.get(tier) ?? []
         if (list.length === 0) byTier.set(tier, list)
-        for (let left = times; left > 0; left--) list.push(keys)
+        for (let left = times; left > 0; left--) list.push(keysOf(one))
       }
     }
     return [...byTier].map(([tier, list]) => ({ kind: 'stored', keys: joined(list), tier }))
@@ -97,16 +103,17 @@ export class BlockMap {
     const keys = mask === undefined ? chain : chain.slice()
     if (mask !== undefined) maskKeys(keys, mask)
     const dropped: BlockChange[] = []
-    for (const [at, block] of event.blocks.entries()) {
-      const end = KEY_BYTES * each * (at + 1)
-      this.remember(block, event.medium, chain.subarray(end - KEY_BYTES, end), keys.subarray(end - KEY_BYTES * each, end), dropped)
-    }
+    const bytes = KEY_BYTES * each
+    for (let at = 0; at < event.blocks.length; at++) this.remember(event.blocks[at] as EngineBlock, event.medium, chain, keys, bytes * at, bytes * (at + 1), dropped)
     return [...dropped, { kind: 'stored', keys, tier: event.medium }]
   }
 
   private parentOf({ parent, adapter }: BlocksStored, model: string): Uint8Array | undefined {
     // 0 is no block: some engines begin their chains with it.
-    if (parent !== undefined && parent !== 0) return this.known.get(parent)?.last
+    if (parent !== undefined && parent !== 0) {
+      const known = this.known.get(parent)
+      return known?.chain.subarray(known.to - KEY_BYTES, known.to)
+    }
     const name = adapter === '' ? model : adapter
     let root = this.roots.get(name)
     if (root === undefined) {
@@ -122,17 +129,35 @@ export class BlockMap {
     return extras !== undefined && extras.length !== blocks.length ? 'extra-keys' : undefined
   }
 
-  private remember(block: EngineBlock, medium: string, last: Uint8Array, keys: Uint8Array, dropped: BlockChange[]): void {
-    const before = this.known.get(block)
-    const media = before?.media ?? new Map<string, number>()
-    media.set(medium, (media.get(medium) ?? 0) + 1)
-    this.known.delete(block)
-    this.known.set(block, { last, keys, media })
-    if (this.known.size <= this.max) return
-    for (const [oldest, { keys: gone, media: from }] of this.known) {
-      this.known.delete(oldest)
+  private remember(block: EngineBlock, medium: string, chain: Uint8Array, keys: Uint8Array, from: number, to: number, dropped: BlockChange[]): void {
+    const { known } = this
+    const before = known.get(block)
+    if (before === undefined) {
+      known.set(block, { chain, keys, from, to, medium, times: 1, others: undefined })
+      if (known.size > this.max) this.dropOldest(dropped)
+      return
+    }
+    // The newest again.
+    known.delete(block)
+    known.set(block, before)
+    before.chain = chain
+    before.keys = keys
+    before.from = from
+    before.to = to
+    if (before.medium === medium || before.times === 0) {
+      before.medium = medium
+      before.times += 1
+    } else {
+      before.others ??= new Map()
+      before.others.set(medium, (before.others.get(medium) ?? 0) + 1)
+    }
+  }
+
+  private dropOldest(dropped: BlockChange[]): void {
+    for (const [block, oldest] of this.known) {
+      this.known.delete(block)
       // Nobody could say any more when it is removed.
-      for (const [tier, times] of from) for (let left = times; left > 0; left--) dropped.push({ kind: 'removed', keys: gone, tier })
+      for (const [tier, times] of mediaOf(oldest)) for (let left = times; left > 0; left--) dropped.push({ kind: 'removed', keys: keysOf(oldest), tier })
       return
     }
   }
@@ -142,19 +167,35 @@ export class BlockMap {
     let unknown = 0
     for (const block of blocks) {
       const known = this.known.get(block)
-      const times = known?.media.get(medium) ?? 0
-      if (known === undefined || times === 0) {
+      if (known === undefined || !takeOff(known, medium)) {
         unknown += 1
         continue
       }
-      gone.push(known.keys)
-      if (times > 1) known.media.set(medium, times - 1)
-      else known.media.delete(medium)
-      if (known.media.size === 0) this.known.delete(block)
+      gone.push(keysOf(known))
+      if (known.times === 0 && known.others === undefined) this.known.delete(block)
     }
     if (unknown > 0) this.skipped('unknown-block', unknown)
-    return gone.length === 0 ? [] : [{ kind: 'removed', keys: joined(gone), tier: medium }]
+    return gone.length === 0 ? [] : [{ kind: 'removed', keys: gone.length === 1 ? (gone[0] as Uint8Array) : joined(gone), tier: medium }]
   }
+}
+
+const keysOf = ({ keys, from, to }: Known): Uint8Array => keys.subarray(from, to)
+
+const mediaOf = ({ medium, times, others }: Known): readonly (readonly [medium: string, times: number])[] =>
+  times === 0 ? [...(others ?? [])] : [[medium, times], ...(others ?? [])]
+
+/** One less in a medium; false where it is not in it. */
+const takeOff = (known: Known, medium: string): boolean => {
+  if (known.times > 0 && known.medium === medium) {
+    known.times -= 1
+    return true
+  }
+  const times = known.others?.get(medium) ?? 0
+  if (times === 0) return false
+  if (times > 1) known.others?.set(medium, times - 1)
+  else known.others?.delete(medium)
+  if (known.others?.size === 0) known.others = undefined
+  return true
 }
 
 /** Models and adapters of one endpoint whose roots are kept. */

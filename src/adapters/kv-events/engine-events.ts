@@ -118,8 +118,10 @@ const narrowed = (hash: bigint): EngineBlock => (hash <= BigInt(Number.MAX_SAFE_
 const tokensOf = (value: Packed): Uint32Array => {
   if (!isList(value)) throw new MsgpackError('token_ids is no list')
   const ids = new Uint32Array(value.length)
-  for (const [at, id] of value.entries()) {
-    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id > 4_294_967_295) throw new MsgpackError('a token id is none')
+  for (let at = 0; at < value.length; at++) {
+    const id = value[at]
+    // What is no whole number of 32 bits is another one afterwards.
+    if (typeof id !== 'number' || id >>> 0 !== id) throw new MsgpackError('a token id is none')
     ids[at] = id
   }
   return ids

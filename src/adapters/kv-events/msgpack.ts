@@ -74,8 +74,25 @@ class Reader {
   private array(length: number, depth: number): readonly Packed[] {
     this.require(length)
     const items = new Array<Packed>(length)
-    for (let index = 0; index < length; index++) items[index] = this.value(depth + 1)
+    for (let index = 0; index < length; index++) items[index] = this.small() ?? this.value(depth + 1)
     return items
+  }
+
+  /** A whole number of up to 32 bits, which is what long lists are of; undefined for anything else. */
+  private small(): number | undefined {
+    const { bytes, at } = this
+    const tag = bytes[at] as number
+    if (tag < 0x80) {
+      this.at = at + 1
+      return tag
+    }
+    if (tag === 0xcd && at + 3 <= bytes.length) {
+      this.at = at + 3
+      return ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number)
+    }
+    if (tag !== 0xce || at + 5 > bytes.length) return undefined
+    this.at = at + 5
+    return (((bytes[at + 1] as number) << 24) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 8) | (bytes[at + 4] as number)) >>> 0
   }
 
   private map(length: number, depth: number): ReadonlyMap<Packed, Packed> {

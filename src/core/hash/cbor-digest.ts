@@ -26,8 +26,9 @@ export class CborDigest {
     return this.hash.high
   }
 
-  unsigned(value: number): void {
-    this.head(UNSIGNED, value)
+  /** Unsigned numbers one after the other. */
+  numbers(values: Uint32Array, start: number, end: number): void {
+    this.hash.cborNumbers(values, start, end)
   }
 
   /** An unsigned number of 64 bits. */

@@ -71,7 +71,7 @@ const cborBlock = (low: number, high: number, tokens: Uint32Array, start: number
   digest.array(3)
   digest.unsigned64(low, high)
   digest.array(end - start)
-  for (let at = start; at < end; at++) digest.unsigned(tokens[at] as number)
+  digest.numbers(tokens, start, end)
   if (extras.length === 0) digest.nothing()
   else digest.array(extras.length)
   for (const extra of extras) {

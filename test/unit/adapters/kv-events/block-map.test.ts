@@ -110,4 +110,24 @@ describe('readEvents', () => {
   it.each([
     [Buffer.from([0x01])], [batch(stored(['x'], [1, 2]))], [batch(stored([1], [1, 2], { size: 0 }))], [batch(['BlockRemoved', 7])],
   ])('given %j, when read, then it is refused', (payload) => expect(() => readEvents(payload)).toThrow(/no batch|block/))
+
+  it('given blocks in several media, some stored twice and some removed, then what is held is as often in each as it was stored and not removed', () => {
+    const { map, take, skipped } = given()
+    const key = (block: number): string => Buffer.from(keysOf([1, 2, 3, 4, 5, 6]).slice(8 * block, 8 * block + 8)).toString('hex')
+    const held = (): Record<string, readonly string[]> => Object.fromEntries(map.held().map((change) =>
+      change.kind === 'cleared' ? ['', []] : [`${change.kind} ${change.tier}`, Array.from({ length: change.keys.length / 8 }, (_, at) => Buffer.from(change.keys.slice(8 * at, 8 * at + 8)).toString('hex')).sort()]))
+    take(stored([1, 2, 3], [1, 2, 3, 4, 5, 6]))
+    take(stored([2, 3], [3, 4, 5, 6], { parent: 1, medium: 'CPU' }), stored([3], [5, 6], { parent: 2 }))
+    expect(held()).toEqual({ 'stored gpu': [key(0), key(1), key(2), key(2)].sort(), 'stored cpu': [key(1), key(2)].sort() })
+    take(removed([1, 2, 3]))
+    expect(held()).toEqual({ 'stored gpu': [key(2)], 'stored cpu': [key(1), key(2)].sort() })
+    // In its other medium only, a block is still known, and may come back to the first.
+    take(removed([3], 'cpu'), stored([2], [3, 4], { parent: 3, medium: 'disk' }), removed([2], 'cpu'))
+    expect(map.size).toBe(2)
+    expect(skipped).toEqual([])
+    take(removed([2], 'cpu'), removed([2], 'disk'), removed([3]))
+    expect(skipped).toEqual(['unknown-block 1'])
+    expect(held()).toEqual({})
+    expect(map.size).toBe(0)
+  })
 })
