@@ -1,19 +1,28 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { MAIN } from '../story/server.ts'
 import { rowsOf } from '../integration/nats/engine-on-nats.ts'
 import { emptyEndpointMetrics, encodeTelemetryReport, toBytes } from '../../src/wire/index.ts'
 import { until } from './pool-under-load.ts'
 import type { PoolUnderLoad } from './pool-under-load.ts'
 
-export interface Fault {
-  readonly name: string
-  inject(pool: PoolUnderLoad): Promise<void>
+/** How much of it there is. */
+export interface FaultSize {
+  /** Messages of 64 kB that a slow consumer does not read. */
+  readonly noise: number
+  /** Reports that come again. */
+  readonly reports: number
+  readonly flood: number
+  /** Malformed messages of each kind. */
+  readonly malformed: number
+  /** Where the journal of the replica is that is killed. */
+  readonly thirdJournal: 'nats' | 'memory'
 }
 
-const MALFORMED = 5000
-const FLOOD = 100_000
+export interface Fault {
+  readonly name: string
+  inject(pool: PoolUnderLoad, size: FaultSize): Promise<void>
+}
+
 /** Ten minutes behind. */
 const SLOW_CLOCK = 'data:text/javascript,const now = Date.now; Date.now = () => now() - 600000'
 
@@ -47,7 +56,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'slow consumer',
-    inject: async ({ world: { server }, connection }) => {
+    inject: async ({ world: { server }, connection }, { noise }) => {
       const socket = connect(server.port, '127.0.0.1')
       await once(socket, 'data')
       socket.write('CONNECT {"verbose":false,"lang":"none","version":"1"}\r\nSUB > 1\r\nPING\r\n')
@@ -56,7 +65,7 @@ export const FAULTS: readonly Fault[] = [
       socket.pause()
       const closed = once(socket, 'close')
       socket.on('error', () => undefined)
-      for (let n = 0; n < 400; n++) connection.publish('noise', new Uint8Array(65_536))
+      for (let n = 0; n < noise; n++) connection.publish('noise', new Uint8Array(65_536))
       await connection.flush()
       socket.resume()
       socket.end()
@@ -76,34 +85,36 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'reports delivered twice and out of order',
-    inject: async ({ connection }) => {
+    inject: async ({ connection }, { reports }) => {
       const again: { readonly subject: string; readonly data: Uint8Array }[] = []
-      const heard = connection.subscribe('signalbox.v1.default.request.>', { max: 600, callback: (_error, { subject, data }) => void again.push({ subject, data: data.slice() }) })
+      const heard = connection.subscribe('signalbox.v1.default.request.>', { max: reports, callback: (_error, { subject, data }) => void again.push({ subject, data: data.slice() }) })
       await heard.closed
       for (const { subject, data } of again.reverse()) connection.publish(subject, data)
-      if (again.length < 600) throw new Error('too few reports were heard')
+      if (again.length < reports) throw new Error('too few reports were heard')
       await connection.flush()
     },
   },
   {
     name: 'replica killed in mid-burst',
-    inject: async (pool) => {
-      const third = await pool.replicaProcess('c')
-      await until(() => Promise.resolve(pool.connection.stats().inMsgs > 0))
+    inject: async (pool, { thirdJournal }) => {
+      const third = await pool.replicaProcess(thirdJournal)
+      const before = pool.connection.stats().inMsgs
+      await until(() => Promise.resolve(pool.connection.stats().inMsgs > before))
       await third.kill()
     },
   },
   {
     name: 'two replicas with one name',
     inject: async ({ world }) => {
-      const refused = await world.engine({ replica: 'a' }).then(() => undefined, (error: unknown) => error)
+      const refused = await world.engine({ replica: 'a', journal: 'nats' }).then(() => undefined, (error: unknown) => error)
       if ((refused as { code?: string } | undefined)?.code !== 'replica-name-taken') throw new Error(`it was not refused: ${String(refused)}`)
     },
   },
   {
     name: 'agent with its clock ten minutes off',
-    inject: async ({ world, a }) => {
-      const child = spawn(process.execPath, ['--import', SLOW_CLOCK, '--disable-warning=ExperimentalWarning', MAIN, 'agent', '--pool', 'default', '--endpoint', 'default/late', '--address', '127.0.0.1:9', '--nats', world.server.url], { stdio: 'ignore' })
+    inject: async (pool) => {
+      const { world, a } = pool
+      const child = pool.spawn(['agent', '--pool', 'default', '--endpoint', 'default/late', '--address', '127.0.0.1:9', '--nats', world.server.url], 'ignore', '--import', SLOW_CLOCK)
       const ended = once(child, 'exit')
       await until(async () => (await rowsOf(a)).some(({ id }) => id === 'default/late'))
       child.kill('SIGTERM')
@@ -113,9 +124,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'agent that floods',
-    inject: async ({ connection, a }) => {
+    inject: async ({ connection, a }, { flood }) => {
       const { incarnation } = a.host.actor.engine.view.fleet.get('default/x')?.endpoint ?? { incarnation: '' }
-      for (let sequence = 1; sequence <= FLOOD; sequence++) {
+      for (let sequence = 1; sequence <= flood; sequence++) {
         connection.publish('signalbox.v1.default.telemetry.=ZGVmYXVsdC94', toBytes(encodeTelemetryReport, { endpoint: 'default/x', incarnation, sequence, metrics: { ...emptyEndpointMetrics(), waitingQueueSize: sequence % 7 } }))
         if (sequence % 5000 === 0) await connection.flush()
       }
@@ -123,9 +134,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'malformed messages by the thousand',
-    inject: async ({ connection }) => {
+    inject: async ({ connection }, { malformed }) => {
       const subjects = ['schedule', 'telemetry.x', 'telemetry.=!', 'request.a.1', 'request.b.999', 'load.a', 'load.zz'].map((rest) => `signalbox.v1.default.${rest}`)
-      for (let n = 0; n < MALFORMED; n++) {
+      for (let n = 0; n < malformed; n++) {
         for (const subject of [...subjects, '$KV.signalbox_default_endpoints.x', '$KV.signalbox_default_replicas.zz']) connection.publish(subject, Buffer.from(`rubbish ${n} \u0000\xff`))
         if (n % 500 === 0) await connection.flush()
       }

@@ -1,19 +1,30 @@
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { openJournalAt } from '../../src/app/journal-place.ts'
 import { SchedulerClient } from '../../src/client/index.ts'
 import type { ScheduledRequest } from '../../src/client/index.ts'
+import { verify } from '../../src/journal/index.ts'
 import { InFlightLoadProducer } from '../../src/plugins/producer/inflight-load-producer/index.ts'
 import { decodeLoadMemory } from '../../src/plugins/producer/inflight-load-producer/load-memory.ts'
+import { engineOptions, finish, replayJournal } from '../../src/replay/index.ts'
 import type { Serving } from '../../src/app/serve.ts'
 import { chatRequest, CONFIGURATION, journalIn, NatsWorld, rowsOf } from '../integration/nats/engine-on-nats.ts'
 import { TcpProxy } from '../integration/nats/tcp-proxy.ts'
-import { flagsIn, MAIN, run, temporaryFolder } from '../story/server.ts'
+import { flagsIn, MAIN, temporaryFolder } from '../story/server.ts'
+import { runToEnd } from '../unit/journal/sealed-journal.ts'
 
-/** So that a request whose answer or end was lost with the broker is given up soon. */
-const TIMEOUTS = { 'timeout-sent': '4s', 'timeout-first-token': '4s', 'timeout-silence': '4s', 'nats-endpoint-timeout': '60s', journal: 'nats' }
-const ASK_AGAIN_MS = 50
+export interface LoadOptions {
+  /** After this a request whose answer or end was lost with the broker is given up, by its client and by the engine. */
+  readonly givenUpAfterMs: number
+  readonly inFlight: number
+  /** Between two requests of one client. */
+  readonly paceMs: number
+  /** How long there is load at least; the fault may take longer. */
+  readonly loadMs: number
+}
 
 /** What came of the load while a fault was at work. */
 export interface Outcome {
@@ -21,15 +32,24 @@ export interface Outcome {
   readonly answered: number
   /** Never answered, though asked for again and again. */
   readonly lost: number
-  /** Answers beyond one a request. */
+  /** Answers beyond the first to one question. */
   readonly twice: number
   /** Requests that some replica still counts after settling, its own or a peer's. */
   readonly countedWrong: number
+}
+
+/** What the journals are at the end. */
+export interface Journals {
   readonly divergences: number
-  readonly journalsWhole: boolean
+  /** What is wrong with them. */
+  readonly problems: readonly string[]
 }
 
 type Engine = Awaited<ReturnType<NatsWorld['engine']>>
+
+const ASK_AGAIN_MS = 50
+const CLIENT_INBOX = '_INBOX_client'
+export const THIRD = 'c'
 
 /** Two replicas on a broker, four endpoints announced, and clients at work. */
 export class PoolUnderLoad {
@@ -39,61 +59,138 @@ export class PoolUnderLoad {
   readonly b: Engine
   /** Of the clients; for faults that send things themselves. */
   readonly connection: NatsConnection
-  private readonly keys = new Map<string, number>()
+  private readonly options: LoadOptions
+  /** Journals of replicas that were killed. */
+  private readonly killed: string[] = []
+  private readonly answers = new Map<string, number>()
+  private readonly closers: (() => void)[] = []
+  private requests = 0
   private sent = 0
   private answered = 0
   private lost = 0
 
-  private constructor(world: NatsWorld, proxy: TcpProxy, a: Engine, b: Engine, connection: NatsConnection) {
+  private constructor(world: NatsWorld, proxy: TcpProxy, engines: readonly [Engine, Engine], connection: NatsConnection, options: LoadOptions) {
     this.world = world
     this.proxy = proxy
-    this.a = a
-    this.b = b
+    this.a = engines[0]
+    this.b = engines[1]
     this.connection = connection
+    this.options = options
   }
 
-  static async start(): Promise<PoolUnderLoad> {
+  static async start(options: LoadOptions): Promise<PoolUnderLoad> {
     const world = await NatsWorld.start('max_pending: 4MB\nwrite_deadline: "1s"')
     const proxy = await TcpProxy.to(world.server.port)
     for (const name of ['w', 'x', 'y', 'z']) await world.agent(`default/${name}`)
-    const a = await world.engine({ ...TIMEOUTS, replica: 'a' })
     // Replica b comes over the proxy, which may be cut.
-    const b = await world.engine({ ...TIMEOUTS, replica: 'b', nats: proxy.url })
-    const { connection } = await world.server.link()
-    const pool = new PoolUnderLoad(world, proxy, a, b, connection)
-    for (const engine of [a, b]) await until(async () => (await rowsOf(engine)).length === 4)
+    const engines = await Promise.all([
+      world.engine({ ...flagsFor(options), replica: 'a' }),
+      world.engine({ ...flagsFor(options), replica: 'b', nats: proxy.url }),
+    ])
+    const { connection } = await world.server.link({ inboxPrefix: CLIENT_INBOX })
+    const pool = new PoolUnderLoad(world, proxy, engines, connection, options)
+    const { connection: listening } = await world.server.link()
+    listening.subscribe(`${CLIENT_INBOX}.>`, { callback: (error, { subject }) => (error === null ? void pool.answers.set(subject, (pool.answers.get(subject) ?? 0) + 1) : undefined) })
+    for (const engine of engines) await until(async () => (await rowsOf(engine)).length === 4)
     return pool
   }
 
-  /** Asks for routes, `inFlight` at once, while the fault does its work and for `ms` in all; then settles and looks. */
-  async under(fault: (pool: PoolUnderLoad) => Promise<void>, ms: number, inFlight: number = 16): Promise<Outcome> {
-    const client = new SchedulerClient(this.connection, { pool: 'default', timeoutMs: 1000 })
-    const end = performance.now() + ms
+  /**
+   * Asks for routes while the fault does its work and for the time given; then waits until nothing is in flight and both
+   * journals are live. Load of the replicas in `leaving` is not waited for.
+   */
+  async during(fault: (pool: PoolUnderLoad) => Promise<void>, leaving: readonly string[] = []): Promise<Outcome> {
+    const { givenUpAfterMs: timeoutMs, inFlight, paceMs, loadMs } = this.options
+    const client = new SchedulerClient(this.connection, { pool: 'default', timeoutMs, inboxPrefix: CLIENT_INBOX })
+    const end = performance.now() + loadMs
+    this.sent = this.answered = this.lost = 0
     let faulted = false
     const worker = async (): Promise<void> => {
-      while (performance.now() < end || !faulted) await this.one(client)
+      while (performance.now() < end || !faulted) {
+        await this.one(client)
+        if (paceMs > 0) await new Promise((resolve) => setTimeout(resolve, paceMs))
+      }
     }
     const work = Array.from({ length: inFlight }, worker)
     await fault(this).finally(() => (faulted = true))
     await Promise.all(work)
-    return this.settled()
+    const countedWrong = await this.settled(leaving)
+    const twice = [...this.answers.values()].reduce((sum, answers) => sum + answers - 1, 0)
+    return { sent: this.sent, answered: this.answered, lost: this.lost, twice, countedWrong }
+  }
+
+  /** Requests that are counted after all should be over. */
+  async settled(leaving: readonly string[] = []): Promise<number> {
+    const engines = [this.a, this.b]
+    const counted = (): number => engines.reduce((sum, engine) => sum + engine.host.actor.engine.view.requests.size + peersOf(engine, leaving), 0)
+    await until(() => Promise.resolve(counted() === 0 && engines.every(({ host }) => host.link.state === 'live')), 40_000).catch(() => undefined)
+    return counted()
+  }
+
+  /** Ends the engines, and looks at their journals, on disk and in JetStream: along the chain, and decided again. */
+  async end(): Promise<Journals> {
+    let divergences = 0
+    const problems: string[] = []
+    const look = (place: string, replays: boolean): void => {
+      const reader = openJournalAt(place)
+      try {
+        if (runToEnd(verify(reader)).records === 0) problems.push(`${place}: no records`)
+        if (replays && finish(replayJournal(engineOptions(), reader)).divergence !== undefined) divergences += 1
+      } catch (error) {
+        problems.push(`${place}: ${String(error)}`)
+      } finally {
+        reader.close()
+      }
+    }
+    for (const [replica, engine] of [['a', this.a], ['b', this.b]] as const) {
+      await engine.close()
+      divergences += engine.host.divergences
+      look(journalIn(engine.folder), true)
+      look(`${this.world.server.url}/default/${replica}`, false)
+    }
+    for (const folder of this.killed) look(journalIn(folder), true)
+    return { divergences, problems }
   }
 
   async close(): Promise<void> {
+    for (const close of this.closers) close()
     await this.world.close()
     await this.proxy.close()
   }
 
+  /** A third replica in a process of its own, with its journal in JetStream or in memory; resolves when it serves. */
+  async replicaProcess(journal: 'nats' | 'memory'): Promise<{ kill(): Promise<void> }> {
+    const folder = temporaryFolder()
+    const flags = [...flagsIn(folder.path, { ...flagsFor(this.options), nats: this.world.server.url, pool: 'default', replica: THIRD, journal })].flatMap(([name, value]) => [`--${name}`, value])
+    const child = this.spawn(['serve', '--config', CONFIGURATION, ...flags], 'pipe')
+    this.closers.push(() => folder.remove())
+    if (child.stdout !== null) for await (const line of createInterface({ input: child.stdout })) if (line.includes('serving on')) break
+    return {
+      kill: async () => {
+        const ended = once(child, 'exit')
+        child.kill('SIGKILL')
+        await ended
+        if (journal === 'nats') this.killed.push(folder.path)
+      },
+    }
+  }
+
+  /** A command in a process of its own, which ends with the pool at the latest. */
+  spawn(args: readonly string[], stdout: 'pipe' | 'ignore', ...node: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, [...node, '--disable-warning=ExperimentalWarning', MAIN, ...args], { stdio: ['ignore', stdout, 'ignore'] })
+    this.closers.push(() => child.kill('SIGKILL'))
+    return child
+  }
+
   private async one(client: SchedulerClient): Promise<void> {
     this.sent += 1
-    const requestId = `request-${this.sent}`
-    const request = await this.ask(client, requestId)
+    this.requests += 1
+    const request = await this.ask(client, `request-${this.requests}`)
     if (request === undefined) {
       this.lost += 1
       return
     }
     this.answered += 1
-    this.keys.set(requestId, (this.keys.get(requestId) ?? 0) + 1)
     void request.sent()
     void request.started(200, true)
     await request.ended({ cause: 'natural', status: 200 })
@@ -112,47 +209,18 @@ export class PoolUnderLoad {
       }
     }
   }
+}
 
-  private async settled(): Promise<Outcome> {
-    const engines = [this.a, this.b]
-    const counted = (): number => engines.reduce((sum, engine) => sum + engine.host.actor.engine.view.requests.size + peersOf(engine), 0)
-    await until(() => Promise.resolve(counted() === 0), 30_000).catch(() => undefined)
-    const countedWrong = counted()
-    await until(() => Promise.resolve(engines.every(({ host }) => host.link.state === 'live')), 20_000).catch(() => undefined)
-    let divergences = 0
-    let journalsWhole = true
-    for (const engine of engines) {
-      await engine.close()
-      divergences += engine.host.divergences
-      const { out, code } = await run('replay', journalIn(engine.folder))
-      if (code !== 0 || !out.includes('0 divergences')) divergences += 1
-      journalsWhole &&= (await run('journal', 'verify', journalIn(engine.folder))).code === 0
-    }
-    const twice = [...this.keys.values()].reduce((sum, answers) => sum + answers - 1, 0)
-    return { sent: this.sent, answered: this.answered, lost: this.lost, twice, countedWrong, divergences, journalsWhole }
-  }
-
-  /** A third replica in a process of its own; resolves when it serves. */
-  async replicaProcess(replica: string): Promise<{ kill(): Promise<void> }> {
-    const folder = temporaryFolder()
-    const flags = [...flagsIn(folder.path, { ...TIMEOUTS, nats: this.world.server.url, pool: 'default', replica })].flatMap(([name, value]) => [`--${name}`, value])
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, 'serve', '--config', CONFIGURATION, ...flags], { stdio: ['ignore', 'pipe', 'ignore'] })
-    for await (const line of createInterface({ input: child.stdout })) if (line.includes('serving on')) break
-    return {
-      kill: async () => {
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-        folder.remove()
-      },
-    }
-  }
+const flagsFor = ({ givenUpAfterMs }: LoadOptions): Readonly<Record<string, string>> => {
+  const timeout = `${givenUpAfterMs}ms`
+  return { 'timeout-sent': timeout, 'timeout-first-token': timeout, 'timeout-silence': timeout, 'nats-endpoint-timeout': '60s', journal: 'nats' }
 }
 
 /** Requests of peers that an engine counts. */
-const peersOf = ({ host }: Pick<Serving, 'host'>): number => {
+const peersOf = ({ host }: Pick<Serving, 'host'>, leaving: readonly string[]): number => {
   const producer = host.actor.engine.view.pipeline.plugins.find((plugin) => plugin instanceof InFlightLoadProducer)
-  return producer === undefined ? 0 : decodeLoadMemory(producer.save()).peers.reduce((sum, [, held]) => sum + held.length, 0)
+  const peers = producer === undefined ? [] : decodeLoadMemory(producer.save()).peers
+  return peers.reduce((sum, [replica, held]) => sum + (leaving.includes(replica) ? 0 : held.length), 0)
 }
 
 /** Resolves when it is so; rejects when that takes longer. */
@@ -160,6 +228,6 @@ export const until = async (holds: () => Promise<boolean>, ms: number = 20_000):
   const end = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it did not come about within ${ms} ms: ${String(holds)}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

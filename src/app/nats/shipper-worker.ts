@@ -10,6 +10,8 @@ import { Shipping } from './shipping.ts'
 const RETRY_MS = 250
 /** How often it is looked whether the stream is still whole: somebody may have purged or deleted it. */
 const LOOK_MS = 5000
+/** Failures after which a closing journal is left as it is: the file has it all. */
+const CLOSING_TRIES = 3
 
 /** Carries the journal whenever there is something to carry and a server to carry it to. */
 class Shipper {
@@ -21,6 +23,9 @@ class Shipper {
   private written: number
   private wake: (() => void) | undefined
   private closing = false
+  private closingTries = 0
+  /** Whether it was looked at last when there was nothing more to carry. */
+  private isLookedAt = false
   private isAway = false
   private lookedMs = performance.now()
 
@@ -37,13 +42,13 @@ class Shipper {
   }
 
   async run(): Promise<void> {
-    while (!this.closing || this.behind() > 0) {
+    while (!this.closing || this.behind() > 0 || !this.isLookedAt) {
       try {
         await this.step()
       } catch (error) {
         if (error instanceof SignalboxError && error.code === 'journal-locked' && !(await this.isOwnEnd())) return this.refused(error)
         this.away(error instanceof Error ? error.message : String(error))
-        if (this.closing) break
+        if (this.closing && (this.link?.connected !== true || ++this.closingTries >= CLOSING_TRIES)) break
         await this.pause(RETRY_MS)
       }
     }
@@ -63,9 +68,11 @@ class Shipper {
       this.isAway = false
       post({ type: 'live' })
     }
-    if (performance.now() - this.lookedMs >= LOOK_MS) {
+    const { closing } = this
+    if (closing || performance.now() - this.lookedMs >= LOOK_MS) {
       this.lookedMs = performance.now()
       if (!(await shipping.isWhole())) throw new SignalboxError('journal-write', 'the stream lost batches that it had')
+      this.isLookedAt = closing
     }
     if (!this.closing && this.behind() <= 0) await this.pause(LOOK_MS)
   }
