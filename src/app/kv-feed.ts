@@ -5,6 +5,7 @@ import { joinHostPort } from '../core/address.ts'
 import type { Plugin } from '../core/contract.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { maskOf } from '../core/shape.ts'
+import { inboxRoom } from './inbox-room.ts'
 import { PrecisePrefixCacheProducer } from '../plugins/producer/precise-prefix-cache-producer/index.ts'
 import type { Input } from '../wire/input.ts'
 
@@ -59,6 +60,7 @@ export class KvFeed {
         address: zmqEndpoint,
         topicFilter,
         naming: feed.naming,
+        room: () => inboxRoom(options.actor),
         endpointOf: (pod) => feed.named(pod)?.id,
         change: (endpoint, change) => feed.submit(endpoint, '', change),
         fault: (fault, count) => options.fault('', fault, count),
@@ -108,6 +110,7 @@ export class KvFeed {
       replayAddress: this.replayAddressOf(endpoint),
       topicFilter,
       naming: this.naming,
+      room: () => inboxRoom(this.options.actor),
       model: '',
       change: (change) => this.submit(id, incarnation, change),
       fault: (fault, count) => this.options.fault(id, fault, count),

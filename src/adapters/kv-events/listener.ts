@@ -3,6 +3,8 @@ import type { BlockChange, BlockNaming } from './block-map.ts'
 import { EventStream } from './event-stream.ts'
 import type { KvFault } from './event-stream.ts'
 import { messageOf } from './message.ts'
+import { takePaced } from './paced.ts'
+import type { Room } from './paced.ts'
 import { topicOf } from './topic.ts'
 
 export interface KvListenerOptions {
@@ -12,6 +14,8 @@ export interface KvListenerOptions {
   readonly naming: BlockNaming
   /** The endpoint that a topic's pod names; undefined where there is none. */
   endpointOf(pod: string): string | undefined
+  /** Without it there is always room. */
+  readonly room?: Room
   change(endpoint: string, change: BlockChange): void
   fault(fault: KvFault, count: number): void
 }
@@ -26,6 +30,7 @@ export class KvListener {
   private readonly options: KvListenerOptions
   private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX })
   private readonly streams = new Map<string, EventStream>()
+  private readonly closing = new AbortController()
   private reading: Promise<void> = Promise.resolve()
 
   private constructor(options: KvListenerOptions) {
@@ -37,7 +42,7 @@ export class KvListener {
     const listener = new KvListener(options)
     listener.socket.subscribe(options.topicFilter)
     await listener.socket.bind(options.address)
-    listener.reading = listener.read()
+    listener.reading = takePaced(listener.socket, listener.closing.signal, (frames) => listener.take(frames), options.room)
     return listener
   }
 
@@ -52,12 +57,9 @@ export class KvListener {
   }
 
   async close(): Promise<void> {
+    this.closing.abort()
     this.socket.close()
     await this.reading
-  }
-
-  private async read(): Promise<void> {
-    for await (const frames of this.socket) this.take(frames)
   }
 
   private take(frames: readonly Buffer[]): void {

@@ -3,6 +3,8 @@ import { EventStream } from './event-stream.ts'
 import type { BlockChange } from './block-map.ts'
 import type { EventStreamOptions } from './event-stream.ts'
 import { messageOf } from './message.ts'
+import { takePaced } from './paced.ts'
+import type { Room } from './paced.ts'
 import { fetchReplay } from './replay.ts'
 
 export interface KvSubscriptionOptions extends Omit<EventStreamOptions, 'replay'> {
@@ -11,6 +13,8 @@ export interface KvSubscriptionOptions extends Omit<EventStreamOptions, 'replay'
   /** Where it replays; undefined where it does not. */
   readonly replayAddress: string | undefined
   readonly topicFilter: string
+  /** Without it there is always room. */
+  readonly room?: Room
 }
 
 /** Messages that wait here unread, at most; what a publisher sends beyond is a gap. */
@@ -27,7 +31,7 @@ export class KvSubscription {
   private readonly reading: Promise<void>
 
   constructor(options: KvSubscriptionOptions) {
-    const { address, replayAddress, topicFilter, fault } = options
+    const { address, replayAddress, topicFilter, fault, room } = options
     const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal) })
     this.stream = stream
     this.socket.subscribe(topicFilter)
@@ -36,11 +40,11 @@ export class KvSubscription {
       if (!this.closing.signal.aborted) stream.disconnected()
     })
     this.socket.connect(address)
-    this.reading = this.read((frames) => {
+    this.reading = takePaced(this.socket, this.closing.signal, (frames) => {
       const message = messageOf(frames)
       if (message === undefined) fault('frames', 1)
       else stream.take(message)
-    })
+    }, room)
   }
 
   /** All that its engine is known to hold, as changes that store it anew. */
@@ -52,10 +56,5 @@ export class KvSubscription {
     this.closing.abort()
     this.socket.close()
     await this.reading
-  }
-
-  private async read(take: (frames: readonly Buffer[]) => void): Promise<void> {
-    // Ends when the socket is closed.
-    for await (const frames of this.socket) if (!this.closing.signal.aborted) take(frames)
   }
 }

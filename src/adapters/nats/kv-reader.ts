@@ -44,6 +44,8 @@ export class KvReader {
   private restarting: Promise<void> | undefined
   private retrying: NodeJS.Timeout | undefined
   private closed = false
+  private endClosing: () => void = () => undefined
+  private readonly closing = new Promise<void>((resolve) => (this.endClosing = resolve))
   private behindNow = 0
 
   constructor(options: KvReaderOptions) {
@@ -88,6 +90,7 @@ export class KvReader {
 
   async close(): Promise<void> {
     this.closed = true
+    this.endClosing()
     clearTimeout(this.retrying)
     this.messages?.stop()
     await this.running
@@ -117,7 +120,7 @@ export class KvReader {
       for await (const message of messages) {
         this.take(message)
         const full = room()
-        if (full !== undefined) await full
+        if (full !== undefined) await Promise.race([full, this.closing])
         if (performance.now() - since < TURN_MS) continue
         await new Promise(setImmediate)
         since = performance.now()

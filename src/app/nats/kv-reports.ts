@@ -1,16 +1,14 @@
-import { asyncScheduler, filter, firstValueFrom } from 'rxjs'
+import { asyncScheduler } from 'rxjs'
 import type { EngineActor } from '../../actors/engine-actor.ts'
 import { KvFollowers } from '../../actors/kv-followers.ts'
 import type { NatsLink } from '../../adapters/nats/connection.ts'
 import { KvReader } from '../../adapters/nats/kv-reader.ts'
 import type { Names } from '../../adapters/nats/names.ts'
+import { inboxRoom } from '../inbox-room.ts'
 import type { KvFaults } from '../kv-faults.ts'
 import { isToldByAgent } from '../kv-feed.ts'
 import type { KvFeed } from '../kv-feed.ts'
 import { namingOf } from './kv-naming.ts'
-
-/** Inputs that wait for the engine from which on reports stay with the server: KV events never fill the inbox. */
-const INBOX_MAX = 1024
 
 export interface KvReportsOptions {
   readonly link: NatsLink
@@ -48,7 +46,7 @@ export class KvReports {
       link, names, streamReplicas, failed,
       report: (report) => this.followers.reported(report),
       refused: (kind) => faults.take('', kind, 1),
-      room: () => (actor.depth < INBOX_MAX ? undefined : this.roomAgain()),
+      room: () => inboxRoom(actor),
       began: () => this.followers.doubt(),
     })
   }
@@ -83,11 +81,6 @@ export class KvReports {
 
   private follow(): void {
     this.followers.follow(this.options.actor.engine.view.fleet.present().filter(isToldByAgent))
-  }
-
-  private async roomAgain(): Promise<void> {
-    const { actor } = this.options
-    await firstValueFrom(actor.turns.pipe(filter(() => actor.depth < INBOX_MAX)), { defaultValue: undefined })
   }
 }
 
