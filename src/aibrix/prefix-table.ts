@@ -1,5 +1,6 @@
 import { byCodeUnit } from '../core/order.ts'
-import { PrefixStore } from './prefix-store.ts'
+import { HeldNames, HolderLists } from './holder-lists.ts'
+import { NONE, PrefixColumns } from './prefix-columns.ts'
 
 /** Bounds of a prefix table. Times in microseconds. */
 export interface PrefixTableLimits {
@@ -13,26 +14,38 @@ export interface SavedPrefixTable {
   readonly sweptAt: number
   readonly models: readonly string[]
   readonly pods: readonly string[]
-  /** In order of writing: hash in hexadecimal, time of writing, then for each model its number and pairs of pod number and time. */
-  readonly blocks: readonly (readonly [hash: string, writtenAt: number, holders: readonly (readonly number[])[]])[]
+  /**
+   * In order of writing, all little-endian: hash (8 bytes), time of writing (double), number of holders (32 bits), and of
+   * each holder model and pod (32 bits each, by the lists above) and time (double).
+   */
+  readonly blocks: Uint8Array
 }
 
-/** Last time that a pod was given a block, by pod, by model. */
-type Holders = Map<string, Map<string, number>>
+const BLOCK_BYTES = 20
+const HOLDER_BYTES = 16
 
 /** Which pods were given which prompt blocks lately. (AIBrix: prefix cache hash table) */
 export class PrefixTable {
-  private readonly store: PrefixStore<bigint, Holders>
+  private readonly timeToLive: number
   private readonly sweepInterval: number
+  private readonly columns: PrefixColumns
+  private readonly holders: HolderLists
+  private readonly models = new HeldNames()
+  private readonly pods = new HeldNames()
+  /** By pod: the last look at a block in which it was among the holders. */
+  private marks = new Int32Array(16)
+  private looks = 0
   private sweptAt = 0
 
   constructor(limits: PrefixTableLimits) {
-    this.store = new PrefixStore(limits.blocks, limits.timeToLiveUs)
+    this.timeToLive = limits.timeToLiveUs
     this.sweepInterval = limits.sweepIntervalUs
+    this.columns = new PrefixColumns(limits.blocks, (place) => this.holders.drop(place, undefined, this.dropped))
+    this.holders = new HolderLists(this.columns.places)
   }
 
   get size(): number {
-    return this.store.size
+    return this.columns.size
   }
 
   /**
@@ -41,68 +54,136 @@ export class PrefixTable {
    */
   matchPrefix(hashes: readonly bigint[], model: string, pods: readonly string[]): Map<string, number> {
     const matched = new Map<string, number>()
-    let left = pods
-    for (let i = 0; i < hashes.length; i++) {
-      const holders = this.store.get(hashes[i] as bigint)?.get(model)
-      if (holders === undefined) break
-      left = left.filter((pod) => holders.has(pod))
-      if (left.length === 0) break
-      const percent = Math.floor(((i + 1) * 100) / hashes.length)
-      for (const pod of left) matched.set(pod, percent)
+    const modelNumber = this.models.find(model)
+    let left = pods.map((pod) => this.pods.find(pod)).filter((pod) => pod !== NONE)
+    if (modelNumber === NONE || left.length === 0) return matched
+    const words = wordsOf(hashes)
+    /** Blocks from the first on, by pod. */
+    const depths = new Map<number, number>()
+    for (let i = 0; i < hashes.length && left.length > 0; i++) {
+      const place = this.columns.find(words[2 * i] as number, words[2 * i + 1] as number)
+      const look = this.nextLook()
+      if (place !== NONE) this.holders.mark(place, modelNumber, this.marks, look)
+      if (left.every((pod) => this.marks[pod] === look)) continue
+      for (const pod of left) if (this.marks[pod] !== look) depths.set(pod, i)
+      left = left.filter((pod) => this.marks[pod] === look)
+    }
+    for (const pod of left) depths.set(pod, hashes.length)
+    for (const pod of pods) {
+      const depth = depths.get(this.pods.find(pod)) ?? 0
+      if (depth > 0) matched.set(pod, Math.floor((depth * 100) / hashes.length))
     }
     return matched
   }
 
   /** Notes that the pod was given these blocks now. */
   addPrefix(hashes: readonly bigint[], model: string, pod: string, now: number): void {
-    for (const hash of hashes) {
-      const holders: Holders = this.store.get(hash) ?? new Map<string, Map<string, number>>()
-      const pods = holders.get(model)
-      if (pods === undefined) holders.set(model, new Map([[pod, now]]))
-      else pods.set(pod, now)
-      this.store.put(hash, holders, now)
+    const words = wordsOf(hashes)
+    // Held while it lasts: an eviction on the way must not free the numbers.
+    const modelNumber = this.models.hold(model)
+    const podNumber = this.pods.hold(pod)
+    for (let i = 0; i < hashes.length; i++) {
+      const place = this.columns.write(words[2 * i] as number, words[2 * i + 1] as number, now)
+      this.note(place, modelNumber, podNumber, now)
     }
+    this.dropped(modelNumber, podNumber)
   }
 
   /** Forgets a pod: a new life of it holds nothing. */
   forgetPod(pod: string): void {
-    for (const [, holders] of this.store.all()) for (const pods of holders.values()) pods.delete(pod)
+    const number = this.pods.find(pod)
+    if (number === NONE) return
+    for (let place = this.columns.oldest; place !== NONE; place = this.columns.after(place)) this.holders.drop(place, number, this.dropped)
   }
 
   /** Removes what is too old, at most once in each interval. */
   sweepAt(now: number): void {
     if (now - this.sweptAt < this.sweepInterval) return
     this.sweptAt = now
-    this.store.sweep(now)
+    const { columns } = this
+    while (columns.oldest !== NONE && now - (columns.writtenAt[columns.oldest] as number) > this.timeToLive) columns.remove(columns.oldest)
   }
 
   save(): SavedPrefixTable {
-    const blocks = [...this.store.all()]
-    const models = namesIn(blocks.flatMap(([, holders]) => [...holders.keys()]))
-    const pods = namesIn(blocks.flatMap(([, holders]) => [...holders.values()].flatMap((each) => [...each.keys()])))
-    const numberOf = (names: readonly string[]): ReadonlyMap<string, number> => new Map(names.map((name, index) => [name, index]))
-    const modelNumbers = numberOf(models)
-    const podNumbers = numberOf(pods)
-    const holdersOf = (holders: Holders): (readonly number[])[] =>
-      [...holders]
-        .map(([model, each]) => [modelNumbers.get(model) ?? 0, ...[...each].map(([pod, at]) => [podNumbers.get(pod) ?? 0, at] as const).sort(([a], [b]) => a - b).flat()])
-        .sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0))
-    return { sweptAt: this.sweptAt, models, pods, blocks: blocks.map(([hash, holders, writtenAt]) => [hash.toString(16), writtenAt, holdersOf(holders)]) }
+    const { columns, holders } = this
+    const models = [...this.models.all()].sort(byCodeUnit)
+    const pods = [...this.pods.all()].sort(byCodeUnit)
+    const modelAt = new Map(models.map((name, index) => [this.models.find(name), index]))
+    const podAt = new Map(pods.map((name, index) => [this.pods.find(name), index]))
+    const blocks = new Uint8Array(columns.size * BLOCK_BYTES + holders.size * HOLDER_BYTES)
+    const view = new DataView(blocks.buffer)
+    let at = 0
+    for (let place = columns.oldest; place !== NONE; place = columns.after(place)) {
+      const list = holders.of(place).map((holder) => ({ model: modelAt.get(holder.model) ?? 0, pod: podAt.get(holder.pod) ?? 0, at: holder.at }))
+      list.sort((a, b) => a.model - b.model || a.pod - b.pod)
+      view.setUint32(at, columns.low[place] as number, true)
+      view.setUint32(at + 4, columns.high[place] as number, true)
+      view.setFloat64(at + 8, columns.writtenAt[place] as number, true)
+      view.setUint32(at + 16, list.length, true)
+      at += BLOCK_BYTES
+      for (const holder of list) {
+        view.setUint32(at, holder.model, true)
+        view.setUint32(at + 4, holder.pod, true)
+        view.setFloat64(at + 8, holder.at, true)
+        at += HOLDER_BYTES
+      }
+    }
+    return { sweptAt: this.sweptAt, models, pods, blocks }
   }
 
-  /** Takes what was saved, into an empty table. */
-  load(saved: SavedPrefixTable): void {
-    this.sweptAt = saved.sweptAt
-    for (const [hash, writtenAt, list] of saved.blocks) {
-      const holders: Holders = new Map<string, Map<string, number>>()
-      for (const [model, ...rest] of list) {
-        const pods = new Map<string, number>()
-        for (let i = 0; i + 1 < rest.length; i += 2) pods.set(saved.pods[rest[i] as number] ?? '', rest[i + 1] as number)
-        holders.set(saved.models[model as number] ?? '', pods)
+  /**
+   * Takes what was saved, into an empty table.
+   * @throws RangeError where the bytes are not those of a table
+   */
+  load({ sweptAt, models, pods, blocks }: SavedPrefixTable): void {
+    this.sweptAt = sweptAt
+    const modelNumbers = models.map((name) => this.models.hold(name))
+    const podNumbers = pods.map((name) => this.pods.hold(name))
+    const view = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength)
+    for (let at = 0; at < blocks.length;) {
+      const place = this.columns.write(view.getUint32(at, true), view.getUint32(at + 4, true), view.getFloat64(at + 8, true))
+      const end = at + BLOCK_BYTES + view.getUint32(at + 16, true) * HOLDER_BYTES
+      for (at += BLOCK_BYTES; at < end; at += HOLDER_BYTES) {
+        const [model, pod] = [modelNumbers[view.getUint32(at, true)], podNumbers[view.getUint32(at + 4, true)]]
+        if (model === undefined || pod === undefined) throw new RangeError('a holder without a name')
+        this.note(place, model, pod, view.getFloat64(at + 8, true))
       }
-      this.store.put(BigInt(`0x${hash}`), holders, writtenAt)
     }
+    for (const number of modelNumbers) this.models.release(number)
+    for (const number of podNumbers) this.pods.release(number)
+  }
+
+  private note(place: number, model: number, pod: number, at: number): void {
+    this.holders.reach(this.columns.places)
+    if (!this.holders.note(place, model, pod, at)) return
+    this.models.holdAgain(model)
+    this.pods.holdAgain(pod)
+  }
+
+  private readonly dropped = (model: number, pod: number): void => {
+    this.models.release(model)
+    this.pods.release(pod)
+  }
+
+  private nextLook(): number {
+    if (this.marks.length < this.pods.end) this.marks = new Int32Array(2 * this.pods.end)
+    if (this.looks === LOOKS_MAX) {
+      this.marks.fill(0)
+      this.looks = 0
+    }
+    this.looks += 1
+    return this.looks
   }
 }
 
-const namesIn = (names: readonly string[]): readonly string[] => [...new Set(names)].sort(byCodeUnit)
+/** Marks are of 32 bits with their sign. */
+const LOOKS_MAX = 0x7fff_ffff
+
+/** The hashes as halves of 32 bits, the low one first. */
+const wordsOf = (hashes: readonly bigint[]): Uint32Array => {
+  const bytes = new DataView(new ArrayBuffer(8 * hashes.length))
+  hashes.forEach((hash, i) => bytes.setBigUint64(8 * i, hash, true))
+  const words = new Uint32Array(2 * hashes.length)
+  for (let i = 0; i < words.length; i++) words[i] = bytes.getUint32(4 * i, true)
+  return words
+}

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PrefixTable, routingBlocksKind, routingKeys, routingTextOf } from '../../../src/aibrix/index.ts'
+import { routingBlocksKind, routingKeys, routingTextOf } from '../../../src/aibrix/index.ts'
 import { EndpointMeter } from '../../../src/plugins/producer/aibrix-metrics-producer/endpoint-meter.ts'
 import { CUSTOM_METRICS } from '../../../src/plugins/producer/aibrix-metrics-producer/index.ts'
 import { cl100k } from '../../../src/app/cl100k.ts'
@@ -43,22 +42,6 @@ describe('the meter of an endpoint', () => {
     const again = EndpointMeter.load(JSON.parse(JSON.stringify(meter.save())) as ReturnType<EndpointMeter['save']>)
     expect(again.save()).toEqual(meter.save())
     expect(again.metrics(endpoint('e'), 1, 201 * SECOND)).toEqual(meter.metrics(endpoint('e'), 1, 201 * SECOND))
-  })
-})
-
-describe('the prefix table', () => {
-  it('never tells more of an endpoint than of a shorter prompt, and is the same again from what it saved', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.constantFrom('p', 'q'), fc.constantFrom('m', 'n')), { maxLength: 20 }), (steps) => {
-      const limits = { blocks: 6, timeToLiveUs: 1e9, sweepIntervalUs: 1 }
-      const table = new PrefixTable(limits)
-      const hashes = Array.from({ length: 8 }, (_, i) => BigInt(i + 1) << 60n)
-      steps.forEach(([blocks, pod, model], i) => table.addPrefix(hashes.slice(0, blocks), model, pod, i))
-      expect(table.size).toBeLessThanOrEqual(6)
-      const again = new PrefixTable(limits)
-      again.load(JSON.parse(JSON.stringify(table.save())) as ReturnType<PrefixTable['save']>)
-      expect(again.save()).toEqual(table.save())
-      for (const model of ['m', 'n']) expect(again.matchPrefix(hashes, model, ['p', 'q'])).toEqual(table.matchPrefix(hashes, model, ['p', 'q']))
-    }))
   })
 })
 
