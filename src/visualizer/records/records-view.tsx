@@ -35,8 +35,9 @@ const RecordList = (): JSX.Element => {
   }, [])
   useSignalEffect(() => {
     const top = (at.value - firstPosition.value) * ROW
-    const element = list.current
-    if (element !== null && (top < element.scrollTop || top > element.scrollTop + element.clientHeight - ROW)) element.scrollTop = top - element.clientHeight / 2
+    // The element is not asked where it stands: that would lay the page out anew at every step.
+    const [seen, tall] = [scroll.peek(), height.peek()]
+    if (list.current !== null && (top < seen || top > seen + tall - ROW)) list.current.scrollTop = top - tall / 2
   })
   if (records === undefined) return <div class="list" />
   const count = records.atUs.length
@@ -80,11 +81,24 @@ const EngineAfter = ({ endpoints, requests, liveRequests, timers }: Pick<Look, '
     <EndpointTable rows={endpoints} />
     <div class="card stack">
       <h3>{countText(liveRequests)} live requests</h3>
-      {requests.length === 0 ? null : (
+      {requests.length === 0 ? null : <RequestTable rows={requests} />}
+      <div class="small quiet">{timers.length} timers pending{timers[0] === undefined ? '' : `; next ${timers[0].owner} ${timers[0].name} in ${durationText(timers[0].inMs * 1000)}`}</div>
+    </div>
+  </>
+)
+
+const REQUESTS_FIRST = 20
+
+const RequestTable = ({ rows }: { rows: Look['requests'] }): JSX.Element => {
+  const all = useSignal(false)
+  const shown = all.value ? rows : rows.slice(-REQUESTS_FIRST)
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="group" aria-label="Live requests">
         <table>
           <thead><tr><th scope="col">request</th><th scope="col">state</th><th scope="col">endpoint</th><th scope="col">timer</th></tr></thead>
           <tbody>
-            {requests.map((request) => (
+            {shown.map((request) => (
               <tr key={request.key}>
                 <td><button type="button" class="plain" onClick={() => choose(request.key)}>{request.id === '' ? request.key : request.id}</button></td>
                 <td><Watched probe={{ of: 'request', key: request.key, field: 'machine' }}>{request.machine}</Watched></td>
@@ -94,11 +108,11 @@ const EngineAfter = ({ endpoints, requests, liveRequests, timers }: Pick<Look, '
             ))}
           </tbody>
         </table>
-      )}
-      <div class="small quiet">{timers.length} timers pending{timers[0] === undefined ? '' : `; next ${timers[0].owner} ${timers[0].name} in ${durationText(timers[0].inMs * 1000)}`}</div>
-    </div>
-  </>
-)
+      </div>
+      {rows.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {rows.length - shown.length} older ones</button> : null}
+    </>
+  )
+}
 
 const Divergence = ({ position }: { position: number }): JSX.Element | null => {
   const divergence = story.value?.info.divergence

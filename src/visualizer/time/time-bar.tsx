@@ -7,19 +7,26 @@ import { density } from './density.ts'
 
 const BINS = 240
 
+/** How busy the journal was: drawn once for a story, not at every step through it. */
+const densityDrawn = (): JSX.Element | null => {
+  const records = story.value?.records
+  if (records === undefined) return null
+  const { rates, marked } = density(records.atUs, records.marks, MARKS.rejected | MARKS.expired | MARKS.diverged, BINS)
+  return (
+    <svg viewBox={`0 0 ${BINS} 22`} preserveAspectRatio="none" aria-hidden="true">
+      {rates.map((rate, i) => <rect key={i} x={i} width={0.86} y={22 - rate * 20} height={rate * 20} fill={(marked[i] ?? 0) > 0 ? 'var(--bad)' : 'var(--decode-wait)'} />)}
+    </svg>
+  )
+}
+
 /** The scrubber, and the ways to step and jump. */
 export const TimeBar = (): JSX.Element => {
-  const shape = useComputed(() => {
-    const records = story.value?.records
-    return records === undefined ? { rates: [], marked: [] } : density(records.atUs, records.marks, MARKS.rejected | MARKS.expired | MARKS.diverged, BINS)
-  })
+  const drawn = useComputed(densityDrawn)
   const jump = (label: string, key: string, run: () => void, disabled = false): JSX.Element => <button type="button" title={`${label} (${key})`} disabled={disabled} onClick={run}>{label}</button>
   return (
     <footer class="time" aria-label="Time">
       <div class="scrub">
-        <svg viewBox={`0 0 ${BINS} 22`} preserveAspectRatio="none" aria-hidden="true">
-          {shape.value.rates.map((rate, i) => <rect key={i} x={i} width={0.86} y={22 - rate * 20} height={rate * 20} fill={(shape.value.marked[i] ?? 0) > 0 ? 'var(--bad)' : 'var(--decode-wait)'} />)}
-        </svg>
+        {drawn.value}
         <input type="range" aria-label="Position" min={firstPosition.value} max={lastPosition.value} value={at.value} onInput={(event) => goTo(event.currentTarget.valueAsNumber)} />
       </div>
       <div class="row">
