@@ -114,19 +114,20 @@ export class KvPublisher {
     // Somebody listens: what failed for want of a stream need not wait any longer.
     clearTimeout(this.retrying)
     this.retrying = undefined
-    // A change of nothing: whoever has all that was told before it knows so then, and whoever has not finds the gap.
-    if (wanted.sequence === this.sequence && !this.lost && this.waiting.length === 0) this.waiting.push(NOTHING)
-    else this.wantsAll = true
-    const waitMs = this.answerInMs
-    if (waitMs <= 0) this.schedule()
+    if (wanted.sequence !== this.sequence || this.lost) this.wantsAll = true
+    // A change, be it of nothing: whoever has all that was told before it knows so then, and whoever has not finds the gap.
+    else if (this.waiting.length === 0) this.waiting.push(NOTHING)
+    const waitMs = this.toldAllAt + TELL_ALL_EVERY_MS - performance.now()
+    if (!this.wantsAll || waitMs <= 0) this.schedule()
     else this.answering ??= setTimeout(() => {
       this.answering = undefined
       this.schedule()
     }, waitMs)
   }
 
-  private get answerInMs(): number {
-    return this.toldAllAt + TELL_ALL_EVERY_MS - performance.now()
+  /** Whether all that is held was asked for, and the time for the answer has come. */
+  private get owesAll(): boolean {
+    return this.wantsAll && this.answering === undefined
   }
 
   private schedule(): void {
@@ -148,7 +149,7 @@ export class KvPublisher {
     this.isSending = false
     if (error === undefined) {
       this.retryMs = RETRY_FIRST_MS
-      if (this.waiting.length > 0 || this.lost || (this.wantsAll && this.answerInMs <= 0)) this.schedule()
+      if (this.waiting.length > 0 || this.lost || this.owesAll) this.schedule()
       return
     }
     this.lose()
@@ -164,7 +165,7 @@ export class KvPublisher {
 
   private async send(): Promise<void> {
     const messages = this.lost ? [] : this.changes()
-    if (this.lost || (this.wantsAll && this.answerInMs <= 0)) messages.push(...this.all())
+    if (this.lost || this.owesAll) messages.push(...this.all())
     const subject = this.options.names.kv(this.options.endpoint)
     await this.publisher.publishAll(messages.map((data) => ({ subject, data, headers: headers() })), () => undefined)
   }
