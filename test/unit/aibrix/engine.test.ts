@@ -141,6 +141,16 @@ describe('the prefill/decode router in the engine', () => {
     expect(world('zzz').request(prompted('r1', 'hello')).decision.rejection?.message).toContain('unknown decodeScorePolicy "zzz"')
   })
 
+  it.each([
+    ['prefix-cache', ['least_request stands in for the prefill policy "prefix-cache" of the model\'s profile, which is not there; did you mean `prefix_cache`?']],
+    [' conductor ', []],
+    ['', []],
+  ])('tells of an unknown prefill policy of the model: %j', (policy, notes) => {
+    const annotations = { 'model.aibrix.ai/config': JSON.stringify({ profiles: { default: { routingConfig: { prefillScorePolicy: policy } } } }) }
+    const world = new World(aibrixConfiguration({ prefillScorePolicy: 'least_request' })).take(pdEndpoint('p1', 'prefill', 'rs1', { annotations }), pdEndpoint('d1', 'decode', 'rs1'))
+    expect(world.engine.receipts(world.request(prompted('r1', 'hello')).key)[0]?.notes.slice(2)).toEqual(notes)
+  })
+
   it('serves lengths that no roleset takes by a combined endpoint, without prefill', () => {
     const world = new World(aibrixConfiguration({ promptLengthBucketing: true })).take(
       pdEndpoint('c1', 'all', 'rs1', { annotations: { 'model.aibrix.ai/config': JSON.stringify({ profiles: { default: { routingConfig: { combined: true } } } }) } }),

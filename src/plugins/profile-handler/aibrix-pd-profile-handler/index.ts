@@ -111,7 +111,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
         die: services.die(),
       })
       request.attributes.set(keyText(SELECTION), { selection, automatic: asked.automatic } satisfies Chosen)
-      return jointChoiceOf(selection, profiles, (endpoint) => this.metricsOf(endpoint))
+      return jointChoiceOf(selection, profiles, (endpoint) => this.metricsOf(endpoint), asked.profile?.routing.prefillScorePolicy.trim() ?? '')
     } catch (error) {
       if (error instanceof RoutingError) this.measures.failed(services.observe, request, SELECTION_FAILED)
       throw new SchedulingError({ ...denial('ServiceUnavailable', `error on selecting target pod: ${error instanceof Error ? error.message : String(error)}`), headers: ROUTING_FAILED })

@@ -1,14 +1,16 @@
+import { prefillPolicies } from '../../../aibrix/index.ts'
 import type { MetricsOf, Scored, Selection } from '../../../aibrix/index.ts'
 import type { Endpoint } from '../../../core/endpoint.ts'
 import type { ChosenRun, JointChoice } from '../../../core/joint-choice.ts'
+import { didYouMean } from '../../../core/nearest.ts'
 
 interface Profiles {
   readonly prefill: string
   readonly decode: string
 }
 
-/** A selection in the engine's words. */
-export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles, metricsOf: MetricsOf<Endpoint>): JointChoice => {
+/** A selection in the engine's words; `wished` is the prefill policy that the model's own profile names, '' for none. */
+export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles, metricsOf: MetricsOf<Endpoint>, wished: string): JointChoice => {
   const { prefill, decode, scored } = selection
   if (scored === undefined) {
     const run: ChosenRun = { profile: profiles.decode, scorer: '', scored: [decode], scores: [0], picked: decode }
@@ -28,7 +30,7 @@ export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles
     chosen: roleset === scored.final.chosen,
   }))
   const measured = prefill === undefined ? [] : [prefillMeasures(prefill, metricsOf), decodeMeasures(decode, scored, metricsOf)]
-  return { runs, pairs, notes: [...measured, ...notesOf(selection)] }
+  return { runs, pairs, notes: [...measured, ...notesOf(selection), ...passedOver(wished, scored.prefillRun.policy)] }
 }
 
 /** What was measured of the pair, in words. */
@@ -45,6 +47,10 @@ const decodeMeasures = (endpoint: Endpoint, { loads }: Scored<Endpoint>, metrics
     known(generationThroughput, 'tokens/s'), known(drainRate1m, 'requests/s drained'), `${loads.freeGPUPercents.get(endpoint.id) ?? 0} % of its cache free`, `${waitingRequests} waiting`, `${decodePreallocQueue} to be allocated`,
   ].join(', ')
 }
+
+/** A model that names a policy which is not there goes on with the router's, but not in silence. (AIBrix: a line of its log) */
+const passedOver = (wished: string, policy: string): readonly string[] =>
+  wished === '' || prefillPolicies.names().includes(wished) ? [] : [`${policy} stands in for the prefill policy "${wished}" of the model's profile, which is not there${didYouMean(wished, prefillPolicies.names())}`]
 
 const known = (value: number | undefined, unit: string): string => (value === undefined ? `${unit} not known` : `${rounded(value)} ${unit}`)
 
