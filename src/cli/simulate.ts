@@ -19,6 +19,7 @@ interface SimulateFlags {
   readonly controlPort: number
   readonly namespace: string
   readonly rolesets: number
+  readonly kvEvents?: boolean
   readonly endpointsFile?: string
   readonly json?: boolean
 }
@@ -44,6 +45,7 @@ export function simulateCommand(): Command {
     .option('--control-port <port>', 'port of the control routes; 0 takes a free one', countFrom(0, 65_535), 0)
     .option('--namespace <name>', 'namespace in the endpoints file', 'default')
     .option('--rolesets <count>', "rolesets that prefill and decode endpoints are paired in, by AIBrix's labels; 0: none", countFrom(0), 0)
+    .option('--kv-events', 'they publish KV events on ZeroMQ, on free ports that labels in the endpoints file tell')
     .option('--endpoints-file <path>', 'where the endpoints file goes; the state file lies beside it')
     .option('--json', 'print the ready line as JSON')
     .action(async (flags: SimulateFlags) => {

@@ -5,6 +5,7 @@ import { startEndpoint } from '../endpoint/endpoint.ts'
 import type { EndpointState, SimulatedEndpoint } from '../endpoint/endpoint.ts'
 import type { Engine } from '../endpoint/exposition.ts'
 import type { Faults } from '../endpoint/faults.ts'
+import type { KvPorts } from '../endpoint/kv-publisher.ts'
 import type { Role } from '../endpoint/role.ts'
 import type { EndpointTiming } from '../endpoint/timing.ts'
 import { startControl } from './pool-control.ts'
@@ -30,6 +31,8 @@ export interface PoolOptions {
   readonly namespace?: string
   /** Groups prefill and decode endpoints in so many rolesets, by AIBrix's labels; 0: no such labels. */
   readonly rolesets?: number
+  /** Whether the endpoints publish KV events, on free ports that their labels tell. */
+  readonly kvEvents?: boolean
   /** Where the file-discovery document goes; its state file lies beside it. Without it nothing is written. */
   readonly endpointsFile?: string
 }
@@ -73,6 +76,10 @@ export async function startPool(options: PoolOptions = {}): Promise<Pool> {
   }
   return pool
 }
+
+/** Where a scheduler, or an agent, follows the endpoint's KV events. */
+const kvLabels = (ports: KvPorts | undefined): Readonly<Record<string, string>> =>
+  ports === undefined ? {} : { 'signalbox/kv-events-port': String(ports.port), 'signalbox/kv-replay-port': String(ports.replayPort) }
 
 const ROLE_NAMES: Partial<Record<Role, string>> = { '': 'plain' }
 
@@ -167,7 +174,7 @@ class EndpointPool implements Pool {
   }
 
   async #start(role: Role, name?: string): Promise<SimulatedEndpoint> {
-    const { portBase = 0, model, adapters, engine, host, speed, timing } = this.#options
+    const { portBase = 0, model, adapters, engine, host, speed, timing, kvEvents = false } = this.#options
     const number = this.#started++
     const endpoint = await startEndpoint({
       name: name ?? this.#freeName(role),
@@ -179,6 +186,7 @@ class EndpointPool implements Pool {
       ...(host === undefined ? {} : { host }),
       ...(speed === undefined ? {} : { speed }),
       ...(timing === undefined ? {} : { timing }),
+      ...(kvEvents ? { kvEvents: { port: 0, replayPort: 0 } } : {}),
     })
     this.#endpoints.set(endpoint.name, endpoint)
     return endpoint
@@ -191,9 +199,9 @@ class EndpointPool implements Pool {
 
   #member(endpoint: SimulatedEndpoint): PoolMember {
     const { namespace = 'default', engine = 'vllm', rolesets = 0 } = this.#options
-    const { name, role, address, port } = endpoint
+    const { name, role, address, port, kvEvents } = endpoint
     const index = Number(/\d+$/.exec(name)?.[0] ?? 0)
-    return { name, namespace, role, engine, address, port, labels: rolesetLabels(role, index, rolesets, engine) }
+    return { name, namespace, role, engine, address, port, labels: { ...rolesetLabels(role, index, rolesets, engine), ...kvLabels(kvEvents) } }
   }
 
   async #announce(): Promise<void> {

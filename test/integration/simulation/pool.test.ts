@@ -42,6 +42,16 @@ describe('simulated pool', () => {
     }
   })
 
+  it('announces where its KV events are, and nothing of the kind where there are none', async () => {
+    const pool = await given({ decode: 2, kvEvents: true })
+    const ports = (await announced()).map(({ labels }) => [labels['signalbox/kv-events-port'], labels['signalbox/kv-replay-port']])
+    expect(ports).toEqual(pool.endpoints.map(({ kvEvents }) => [String(kvEvents?.port), String(kvEvents?.replayPort)]))
+    expect(new Set(ports.flat()).size).toBe(4)
+    await pool.close()
+    await given({ decode: 1 })
+    expect(Object.keys((await announced())[0]?.labels ?? {})).not.toContain('signalbox/kv-events-port')
+  })
+
   it('is found by its state file while it lives, and not after', async () => {
     const pool = await given({ decode: 1, model: 'm', namespace: 'ns' })
     const found = await findPool(pool.stateFile as string)
