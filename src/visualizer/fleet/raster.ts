@@ -119,7 +119,8 @@ class Raster {
   private background(lane: LaneData, place: number): void {
     const { view, palette } = this
     const top = this.y(place)
-    const bottom = Math.floor(top + view.laneHeight)
+    // To where the next lane begins: rounded by itself it would leave gaps between low lanes.
+    const bottom = this.y(place + 1)
     this.fill(0, view.width, top, bottom, palette.absent)
     for (const kind of ['alive', 'draining', 'stale', 'unreachable'] as const) {
       const colour = kind === 'alive' ? palette.ground : kind === 'unreachable' ? palette.unreachable : palette.stale

@@ -24,7 +24,7 @@ export const ForkCharts = ({ stretches }: { stretches: readonly ForkStretch[] })
   ]
   return (
     <div class="forkcharts">
-      {series.map((each) => <Chart key={each.title} {...each} from={timeText(stretches[0]?.fromUs ?? NaN)} to={timeText(stretches.at(-1)?.fromUs ?? NaN)} />)}
+      {series.map((each) => <Chart key={each.title} {...each} from={timeText(stretches[0]?.fromUs ?? NaN).slice(0, 8)} to={timeText(stretches.at(-1)?.fromUs ?? NaN).slice(0, 8)} />)}
     </div>
   )
 }
@@ -33,13 +33,13 @@ const Chart = ({ title, recorded, forked, text, from, to }: Series & { from: str
   const most = Math.max(0, ...[...recorded, ...forked].filter((value) => !Number.isNaN(value)))
   return (
     <figure class="card">
-      <figcaption class="row"><h3>{title}</h3><span class="grow" /><span class="quiet small nowrap">up to {text(most)}</span></figcaption>
+      <figcaption><h3>{title}</h3></figcaption>
       <svg viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`} preserveAspectRatio="none" role="img" aria-label={`${title}, recorded and forked, up to ${text(most)}`}>
         <line x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} class="ground" />
         <path d={linePath(recorded, most, WIDTH, HEIGHT)} class="recorded" />
         <path d={linePath(forked, most, WIDTH, HEIGHT)} class="forked" />
       </svg>
-      <div class="row quiet small"><span>{from}</span><span class="grow" /><span>{to}</span></div>
+      <div class="ends quiet small"><span>{from}</span><span>up to {text(most)}</span><span>{to}</span></div>
     </figure>
   )
 }

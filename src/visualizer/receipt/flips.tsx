@@ -33,7 +33,7 @@ const FlipTable = ({ flips }: { flips: readonly Flip[] }): JSX.Element => {
         <tbody>
           {flipping.map((flip) => (
             <tr key={`${flip.profile}${flip.kind}${flip.name}${flip.endpoint}`}>
-              <td>{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small">{flip.endpoint === '' ? flip.profile : shortText(flip.endpoint)}</span></td>
+              <td class="what">{flip.kind === 'weight' ? `weight of ${flip.name}` : flip.name} <span class="quiet small nowrap">{flip.endpoint === '' ? flip.profile : shortText(flip.endpoint)}</span></td>
               <td class="number">{scoreText(flip.from)}</td>
               <td class="number">{scoreText(flip.to ?? 0)}</td>
               <td class="number">{Math.round(flip.relative * 1000) / 10} %</td>
