@@ -17,7 +17,7 @@ import { flagsIn, MAIN, temporaryFolder } from '../story/server.ts'
 import { runToEnd } from '../unit/journal/sealed-journal.ts'
 
 export interface LoadOptions {
-  /** After this a request whose answer or end was lost with the broker is given up, by its client and by the engine. */
+  /** After this a request whose answer or end was lost with the broker is given up by the engine. */
   readonly givenUpAfterMs: number
   readonly inFlight: number
   /** Between two requests of one client. */
@@ -48,6 +48,8 @@ export interface Journals {
 type Engine = Awaited<ReturnType<NatsWorld['engine']>>
 
 const ASK_AGAIN_MS = 50
+/** How long a client waits for its route before it asks again. */
+const CLIENT_TIMEOUT_MS = 1000
 const CLIENT_INBOX = '_INBOX_client'
 export const THIRD = 'c'
 
@@ -96,23 +98,25 @@ export class PoolUnderLoad {
   }
 
   /**
-   * Asks for routes while the fault does its work and for the time given; then waits until nothing is in flight and both
-   * journals are live. Load of the replicas in `leaving` is not waited for.
+   * Asks for routes, and when these flow lets the fault do its work; goes on until they flow again and for the time given.
+   * Then waits until nothing is in flight and both journals are live. Load of the replicas in `leaving` is not waited for.
    */
   async during(fault: (pool: PoolUnderLoad) => Promise<void>, leaving: readonly string[] = []): Promise<Outcome> {
-    const { givenUpAfterMs: timeoutMs, inFlight, paceMs, loadMs } = this.options
-    const client = new SchedulerClient(this.connection, { pool: 'default', timeoutMs, inboxPrefix: CLIENT_INBOX })
+    const { inFlight, paceMs, loadMs } = this.options
+    const client = new SchedulerClient(this.connection, { pool: 'default', timeoutMs: CLIENT_TIMEOUT_MS, inboxPrefix: CLIENT_INBOX })
     const end = performance.now() + loadMs
     this.sent = this.answered = this.lost = 0
-    let faulted = false
+    const flowing = 2 * inFlight
+    let enough = Infinity
     const worker = async (): Promise<void> => {
-      while (performance.now() < end || !faulted) {
+      while (performance.now() < end || this.answered < enough) {
         await this.one(client)
         if (paceMs > 0) await new Promise((resolve) => setTimeout(resolve, paceMs))
       }
     }
     const work = Array.from({ length: inFlight }, worker)
-    await fault(this).finally(() => (faulted = true))
+    await until(() => Promise.resolve(this.answered >= flowing))
+    await fault(this).finally(() => (enough = this.answered + flowing))
     await Promise.all(work)
     const countedWrong = await this.settled(leaving)
     const twice = [...this.answers.values()].reduce((sum, answers) => sum + answers - 1, 0)
