@@ -17,7 +17,7 @@ export interface LoadChange {
  */
 export class OwnLoad {
   private readonly heldBy: (request: number) => readonly HeldLoad[]
-  private readonly told = new Map<number, Map<string, LoadAssigned>>()
+  private readonly told = new Map<number, readonly LoadAssigned[]>()
 
   /** `heldBy` gives what a request holds now; nothing for one that is over. */
   constructor(heldBy: (request: number) => readonly HeldLoad[]) {
@@ -38,27 +38,33 @@ export class OwnLoad {
   /** All that is held, in order of arrival; without the block keys, which peers have learned already. */
   open(): LoadAssigned[] {
     const requests = [...this.told].sort(([a], [b]) => a - b)
-    return requests.flatMap(([, held]) => [...held.values()])
+    return requests.flatMap(([, held]) => held)
   }
 
   private compare(request: number, { assigned, released }: LoadChange): void {
-    const before = this.told.get(request)
+    const before = this.told.get(request) ?? NOTHING
     const held = this.heldBy(request)
-    if (before === undefined && held.length === 0) return
-    const now = new Map<string, LoadAssigned>()
+    if (before.length === 0 && held.length === 0) return
+    const now: LoadAssigned[] = []
     for (const load of held) {
-      const key = `${load.attempt} ${load.profile}`
-      const old = before?.get(key)
+      const old = before.find((each) => isSamePart(each, load))
       const known = old !== undefined && sameLoad(old, load)
       // Kept without its block keys: these are told once, and would hold the request's memory to its end.
-      now.set(key, known ? old : { ...load, request, blocks: [] })
+      now.push(known ? old : { ...load, request, blocks: [] })
       if (!known) assigned.push({ ...load, request, blocks: old?.endpoint === load.endpoint ? [] : load.blocks })
     }
-    for (const [key, { attempt, profile }] of before ?? []) if (!now.has(key)) released.push({ request, attempt, profile })
-    if (now.size === 0) this.told.delete(request)
+    for (const old of before) {
+      if (!now.some((each) => isSamePart(each, old))) released.push({ request, attempt: old.attempt, profile: old.profile })
+    }
+    if (now.length === 0) this.told.delete(request)
     else this.told.set(request, now)
   }
 }
+
+/** Requests hold one or two loads, so lists are looked through. */
+const NOTHING: readonly LoadAssigned[] = []
+
+const isSamePart = (a: Pick<HeldLoad, 'attempt' | 'profile'>, b: Pick<HeldLoad, 'attempt' | 'profile'>): boolean => a.attempt === b.attempt && a.profile === b.profile
 
 const sameLoad = (a: LoadAssigned, b: HeldLoad): boolean =>
   a.endpoint === b.endpoint && a.incarnation === b.incarnation && a.promptTokens === b.promptTokens && a.outputTokens === b.outputTokens
