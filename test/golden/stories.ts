@@ -40,4 +40,27 @@ const ties = (): World => {
   return world
 }
 
-export const stories: Readonly<Record<string, () => World>> = { mixed, ties }
+/** Load and prompts of two peers: what they hold, what it leaves in the caches, and one that is gone. */
+const peers = (): World => {
+  const world = new World(singleProfile(), 'table', 3n).take(...NAMES.slice(0, 5).map((name) => joined(name)))
+  const sequences = new Map<string, number>()
+  for (let i = 0; i < 60; i += 1) {
+    const replica = `peer-${i % 2}`
+    const sequence = (sequences.get(replica) ?? 0) + 1
+    sequences.set(replica, sequence)
+    const conversation = 100 * (i % 12)
+    const { blocks } = prompt(640 + 64 * i, [], conversation)
+    const assigned = [{
+      request: sequence, attempt: 1, profile: 'default', endpoint: `default/${NAMES[(i * 3) % 5] ?? ''}`, incarnation: i % 10 === 9 ? 'another' : '1',
+      promptTokens: 640, outputTokens: 8, blocks: [...blocks],
+    }]
+    const released = sequence > 3 ? [{ request: sequence - 3, attempt: 1, profile: 'default' }] : []
+    world.take({ input: { kind: 'peerLoadReported', value: { replica, runId: 'run', sequence, opens: sequence % 16 === 1, assigned, released } } })
+    if (i === 45) world.take({ input: { kind: 'replicaLeaseEnded', value: { replica: 'peer-1', runId: 'run' } } })
+    if (i % 10 === 4) world.step(telemetry(NAMES.slice(0, 5).map((_, slot) => ({ slot, waiting: (slot + i) % 4, kv: 0.2 }))), 50)
+    world.take(ended(world.request(received(`p-${i}`, { shape: { tokenized: true, prompts: [prompt(960, [], 100 * ((i * 5) % 12))], problem: '' } })).key))
+  }
+  return world
+}
+
+export const stories: Readonly<Record<string, () => World>> = { mixed, peers, ties }
