@@ -75,6 +75,12 @@ describe('the visualizer of a file', { timeout: minutes }, () => {
     const replay = command(folder, 'replay', join(folder, 'slice.sbj'))
     expect((await replay.said(/(\d+) divergences/))[1]).toBe('0')
     await replay.stop()
+    for (const [button, name, holds] of [['vitest test', /^slice-\d+-\d+\.test\.ts$/, "from 'signalbox/replay'"], ['Stately Inspector events', /^inspection-\d+-\d+\.jsonl$/, '"type":"@xstate.actor"']] as const) {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`text=${button}`)])
+      expect(file.suggestedFilename()).toMatch(name)
+      await file.saveAs(join(folder, 'exported'))
+      expect(readFileSync(join(folder, 'exported'), 'utf8')).toContain(holds)
+    }
     await page.keyboard.press('3')
     for (const [button, name] of [['Mermaid', 'request.mmd'], ['XState JSON', 'request.json'], ['SVG', 'request.svg']] as const) {
       const [file] = await Promise.all([page.waitForEvent('download'), page.click(`role=button[name="${button}"]`)])

@@ -52,7 +52,7 @@ export interface AdminRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
-  /** Whether it comes from this machine. */
+  /** Whether it comes from this machine, and names it as such. */
   readonly loopback: boolean
   /** The body as JSON; undefined when there is none. */
   readonly body: unknown
@@ -186,7 +186,9 @@ const parsedBody = (bytes: Buffer): { readonly value: unknown } | undefined => {
   }
 }
 
-const isLoopback = ({ socket }: IncomingMessage): boolean => /^(?:::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+/** From this machine, and to it by a name that no other page can have: a name of its own may be made to lead here. */
+const isLoopback = ({ socket, headers }: IncomingMessage): boolean =>
+  /^(?:::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(headers.host ?? '')
 
 const queryOf = (request: IncomingMessage): URLSearchParams => {
   const url = request.url ?? ''

@@ -118,6 +118,7 @@ export class Recorder {
     const lane = this.timeline.lanes[this.timeline.lane(endpoint.id, endpoint.labels.get(ROLE_LABEL) ?? '')]
     if (lane === undefined || this.lives.get(endpoint.life) !== undefined) return
     this.lives.set(endpoint.life, endpoint)
+    lane.lives.add(endpoint.life)
     lane.spells.push({ kind: 'alive', from: this.at, to: NaN, incarnation: endpoint.incarnation })
   }
 

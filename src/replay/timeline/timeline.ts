@@ -71,6 +71,8 @@ export class Lane {
   readonly id: string
   role: string
   readonly spells: Spell[] = []
+  /** Lives of the endpoint, as the log of transitions names it. */
+  readonly lives = new Set<number>()
   /** Reported of itself, when any of it changed. */
   readonly reportedAt = new Growing()
   readonly waiting = new Growing()

@@ -3,13 +3,15 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { choose, chosen, collapseIdle, goTo, look, span, story, theme } from '../state/store.ts'
-import { durationText, shortText, timeText } from '../state/text.ts'
+import { countText, durationText, shortText, timeText } from '../state/text.ts'
 import { OUTCOMES, STAGES } from '../../replay/timeline/timeline.ts'
+import type { LaneData } from '../worker/messages.ts'
+import { barAt } from './bar-at.ts'
 import { barPlaces } from './bar-places.ts'
 import { paletteOf } from './colours.ts'
 import { packBars } from './packing.ts'
-import { barAt, rasterize } from './raster.ts'
-import type { LanePicture, LaneView } from './raster.ts'
+import { rasterize } from './raster.ts'
+import type { LanePicture, LaneView, Strip } from './raster.ts'
 import { foldedAxis, plainAxis, tickStep } from './time-axis.ts'
 import type { TimeAxis } from './time-axis.ts'
 
@@ -26,8 +28,9 @@ export const FleetView = (): JSX.Element => {
   const size = useSignal({ width: 800, height: 400 })
   const scroll = useSignal(0)
   const overview = useSignal(false)
+  const under = useSignal<Strip['of']>('reported')
   const tip = useSignal<{ x: number; y: number; bar: number } | undefined>(undefined)
-  const drawn = useComputed(() => pictureOf(collapseIdle.value))
+  const drawn = useComputed(() => pictureOf(collapseIdle.value, under.value))
   const picture = useComputed(() => (drawn.value === undefined ? undefined : { ...drawn.value, chosen: chosen.value }))
   const order = useComputed(() => laneOrder())
   const laneHeight = useComputed(() => {
@@ -64,11 +67,12 @@ export const FleetView = (): JSX.Element => {
           {STAGES.map((stage) => <span key={stage}><i style={{ background: `var(--${stage})` }} />{stage}</span>)}
           <span><i style={{ background: 'var(--decode-wait)' }} />waiting</span>
           <span><i style={{ background: 'var(--bad)' }} />not completed</span>
-          <span><i style={{ background: 'var(--kv)' }} />KV use</span>
-          <span><i style={{ background: 'var(--queue)' }} />queue, up to {now?.waitingMax ?? 1}</span>
+          <span><i style={{ background: 'var(--kv)' }} />{under.value === 'reported' ? 'KV use' : `tokens in flight, up to ${countText(now?.strip.areaMax ?? 1)}`}</span>
+          <span><i style={{ background: 'var(--queue)' }} />{under.value === 'reported' ? 'queue' : 'requests in flight'}, up to {countText(now?.strip.lineMax ?? 1)}</span>
         </div>
         <span class="grow" />
         <div class="row tools">
+          <label class="row small quiet">under the lanes<select value={under.value} onChange={(event) => { under.value = event.currentTarget.value === 'load' ? 'load' : 'reported' }}><option value="reported">KV use and queue</option><option value="load">what is in flight</option></select></label>
           <button type="button" aria-pressed={collapseIdle.value} onClick={() => { span.value = undefined; collapseIdle.value = !collapseIdle.value }}>Fold idle time</button>
           <button type="button" aria-pressed={overview.value} onClick={() => { overview.value = !overview.value }}>All lanes</button>
           <button type="button" onClick={() => zoomAround(shown.value, picture.value, 0.5, 0.5)} aria-label="Zoom in">+</button>
@@ -107,17 +111,21 @@ export const FleetView = (): JSX.Element => {
   )
 }
 
-const pictureOf = (fold: boolean): Omit<LanePicture, 'chosen'> | undefined => {
+const pictureOf = (fold: boolean, under: Strip['of']): Omit<LanePicture, 'chosen'> | undefined => {
   const current = story.value
   if (current === undefined) return undefined
   const { bars, lanes, records } = current
   const first = records.atUs[0] ?? 0
   const now = records.atUs.at(-1) ?? first + 1
-  const waitingMax = lanes.reduce((most, { waiting }) => waiting.reduce((a, b) => Math.max(a, b), most), 1)
   const axis = fold ? foldedAxis(first, now, bars.from, bars.to) : plainAxis(first, now)
   return {
-    axis, places: barPlaces(bars, axis, now), lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), now, waitingMax,
+    axis, places: barPlaces(bars, axis, now), lanes, bars, packing: packBars(lanes.length, bars.lane, bars.from, bars.to), now, strip: stripOf(lanes, under),
   }
+}
+
+const stripOf = (lanes: readonly LaneData[], of: Strip['of']): Strip => {
+  const most = (values: (lane: LaneData) => Float64Array): number => lanes.reduce((largest, lane) => values(lane).reduce((a, b) => Math.max(a, b), largest), 1)
+  return of === 'reported' ? { of, areaMax: 1, lineMax: most(({ waiting }) => waiting) } : { of, areaMax: most(({ tokens }) => tokens), lineMax: most(({ requests }) => requests) }
 }
 
 const ROLES = ['', 'decode', 'prefill', 'encode']

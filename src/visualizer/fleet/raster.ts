@@ -41,8 +41,15 @@ export interface LanePicture {
   readonly chosen: number | undefined
   /** What bars and spells that still last end at. */
   readonly now: number
-  /** Largest queue of any lane, for the scale. */
-  readonly waitingMax: number
+  /** What the strip under each lane shows. */
+  readonly strip: Strip
+}
+
+/** What stands under the lanes: an area and a line, each with the value at the top. */
+export interface Strip {
+  readonly of: 'reported' | 'load'
+  readonly areaMax: number
+  readonly lineMax: number
 }
 
 /** What a picture took; pixels are put on the screen in one call, however many bars there are. */
@@ -137,21 +144,23 @@ class Raster {
     if (view.laneHeight >= 6) this.fill(0, view.width, bottom - 1, bottom, palette.line)
   }
 
-  /** KV use as an area, the queue as a line over it. */
+  /** An area, and a line over it: KV use and the queue, or tokens and requests in flight. */
   private strip(lane: LaneData, top: number, bottom: number): void {
     const { view, palette, picture } = this
     const height = bottom - top
+    const { of, areaMax, lineMax } = picture.strip
+    const [at, area, line] = of === 'reported' ? [lane.reportedAt, lane.kvCache, lane.waiting] : [lane.loadAt, lane.tokens, lane.requests]
     let sample = -1
     let before = -1
     for (let x = 0; x < view.width; x += 1) {
       const us = picture.axis.time(view.left + (x + 1) * this.perPixel)
       if (us > picture.now) break
-      if (sample < 0) sample = lastAtMost(lane.reportedAt, us)
-      while (sample + 1 < lane.reportedAt.length && (lane.reportedAt[sample + 1] as number) <= us) sample += 1
+      if (sample < 0) sample = lastAtMost(at, us)
+      while (sample + 1 < at.length && (at[sample + 1] as number) <= us) sample += 1
       if (sample < 0) continue
-      this.fill(x, x + 1, Math.floor(bottom - (lane.kvCache[sample] as number) * height), bottom, palette.kv)
-      const waiting = lane.waiting[sample] as number
-      const y = waiting <= 0 ? -1 : Math.floor(bottom - (waiting / picture.waitingMax) * (height - 1)) - 1
+      this.fill(x, x + 1, Math.floor(bottom - ((area[sample] as number) / areaMax) * height), bottom, palette.kv)
+      const value = line[sample] as number
+      const y = value <= 0 ? -1 : Math.floor(bottom - (value / lineMax) * (height - 1)) - 1
       // Steps are joined, so that it reads as one line.
       if (y >= 0) this.fill(x, x + 1, before < 0 ? y : Math.min(y, before), (before < 0 ? y : Math.max(y, before)) + 2, palette.queue)
       before = y
@@ -270,24 +279,4 @@ const lastAtMost = (values: Float64Array, value: number): number => {
     else high = middle
   }
   return low - 1
-}
-
-/** The bar under a point of the picture; undefined where there is none. */
-export const barAt = (view: LaneView, picture: LanePicture, x: number, y: number): number | undefined => {
-  const lane = view.order[Math.floor((y + view.top) / view.laneHeight)]
-  if (lane === undefined) return undefined
-  const { bars, packing, places } = picture
-  const perPixel = (view.right - view.left) / view.width
-  const inner = view.laneHeight - stripHeight(view.laneHeight) - (view.laneHeight >= 6 ? 2 : 0)
-  const rows = packing.rows[lane] as number
-  const height = Math.min(12, inner / rows)
-  const within = y + view.top - Math.floor((y + view.top) / view.laneHeight) * view.laneHeight - 1
-  const place = view.left + x * perPixel
-  for (let i = bars.lane.length - 1; i >= 0; i -= 1) {
-    if (bars.lane[i] !== lane) continue
-    const from = places.from[i] as number
-    if (place < from || place > Math.max(from + 2 * perPixel, places.to[i] as number)) continue
-    if (rows > inner || Math.floor(within / height) === packing.row[i]) return i
-  }
-  return undefined
 }

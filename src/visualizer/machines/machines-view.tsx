@@ -8,7 +8,7 @@ import { requestMachine } from '../../../machines/request/machine.ts'
 import { toMermaid } from '../../../machines/diagram/mermaid.ts'
 import { toXStateJson } from '../../../machines/diagram/xstate-json.ts'
 import { download } from '../records/records-view.tsx'
-import { at, chosen, client, failure, goTo, look, story } from '../state/store.ts'
+import { actorShown, at, chosen, client, failure, goTo, look, story } from '../state/store.ts'
 import { durationText } from '../state/text.ts'
 import type { ActorLook } from '../worker/messages.ts'
 import { Chart } from './chart.tsx'
@@ -36,8 +36,10 @@ export const MachinesView = (): JSX.Element => {
     const who = which === 'request' ? request.value : endpointId.value
     if (story.value === undefined || which === 'journalLink' || who === undefined || who === '') {
       actor.value = undefined
+      actorShown.value = undefined
       return
     }
+    actorShown.value = { machine: which, actor: who }
     client.ask('actor', which, who, at.value).then((answer) => {
       actor.value = answer
     }).catch((error: unknown) => {

@@ -14,7 +14,7 @@ export const KEYS: readonly Key[] = [
   { keys: ['1', '2', '3', '4', '5'], does: 'the views', run: (event) => { view.value = VIEWS[Number(event.key) - 1] ?? 'fleet' } },
   { keys: ['ArrowLeft', 'ArrowRight'], does: 'a record back or on (ten with Shift)', run: (event) => goTo(at.value + (event.key === 'ArrowLeft' ? -1 : 1) * (event.shiftKey ? 10 : 1)) },
   { keys: ['n', 'p'], does: 'the next request, or the one before', run: (event) => goToArrival(event.key === 'n' ? 1 : -1) },
-  { keys: ['.', ','], does: 'the next step of the chosen request, or the one before', run: (event) => goToStep(event.key === '.' ? 1 : -1) },
+  { keys: ['.', ','], does: 'the next transition of the chosen request or endpoint, or the one before', run: (event) => goToStep(event.key === '.' ? 1 : -1) },
   { keys: ['r', 'R'], does: 'the next rejection (Shift: before)', run: (event) => goToMark('rejected', event.shiftKey ? -1 : 1) },
   { keys: ['e', 'E'], does: 'the next expiry', run: (event) => goToMark('expired', event.shiftKey ? -1 : 1) },
   { keys: ['d', 'D'], does: 'the next divergence', run: (event) => goToMark('diverged', event.shiftKey ? -1 : 1) },

@@ -134,13 +134,21 @@ export const goToArrival = (direction: 1 | -1): void => {
   choose(records.first + found)
 }
 
-/** Moves to the next record about the chosen request, or the one before: each is a step of its machine. */
+/** The actor whose machine is looked at; undefined where none is. */
+export const actorShown: Signal<{ readonly machine: 'request' | 'endpoint'; readonly actor: number | string } | undefined> = signal(undefined)
+
+/** Whose transitions are stepped through: the actor of the machines view, elsewhere the chosen request. */
+export const stepping = computed(() => (view.value === 'machines' ? actorShown.value : chosen.value === undefined ? undefined : { machine: 'request' as const, actor: chosen.value }))
+
+/** Moves to the next transition of the actor looked at, or to the one before. */
 export const goToStep = (direction: 1 | -1): void => {
-  const records = story.value?.records
-  const request = chosen.value
-  if (records === undefined || request === undefined) return
-  const found = nextWhere(records.request.length, at.value - records.first, direction, (i) => records.request[i] === request)
-  if (found !== undefined) goTo(records.first + found)
+  const whose = stepping.value
+  if (whose === undefined) return
+  client.ask('step', whose.machine, whose.actor, at.value, direction).then((position) => {
+    if (position !== undefined) goTo(position)
+  }).catch((error: unknown) => {
+    failure.value = String(error)
+  })
 }
 
 /** Moves to the next arrival whose first token took longer than nine in ten. */

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { MARKS } from '../../replay/timeline/timeline.ts'
-import { at, firstPosition, following, goTo, goToArrival, goToMark, goToSlow, goToStep, chosen, lastPosition, look, story } from '../state/store.ts'
+import { at, firstPosition, following, goTo, goToArrival, goToMark, goToSlow, goToStep, lastPosition, look, stepping, story } from '../state/store.ts'
 import { kindText, timeText } from '../state/text.ts'
 import { density } from './density.ts'
 
@@ -36,7 +36,7 @@ export const TimeBar = (): JSX.Element => {
         <span class="grow" />
         <span class="quiet small">next</span>
         {jump('request', 'n', () => goToArrival(1))}
-        {jump('step of it', '.', () => goToStep(1), chosen.value === undefined)}
+        {jump('transition', '.', () => goToStep(1), stepping.value === undefined)}
         {jump('rejection', 'r', () => goToMark('rejected', 1))}
         {jump('expiry', 'e', () => goToMark('expired', 1))}
         {jump('slow', 's', () => goToSlow(1))}

@@ -29,6 +29,21 @@ export const actorLook = (travel: Travel, machine: 'request' | 'endpoint', actor
   }
 }
 
+/** Position of an actor's next transition after a position, or of the one before. */
+export const nextStep = (travel: Travel, machine: 'request' | 'endpoint', actor: number | string, position: number, direction: 1 | -1): number | undefined => {
+  while (travel.decided < travel.last) travel.decide(Infinity)
+  const log = travel.timeline.transitions
+  // All lives of an endpoint are one to whoever looks at its id.
+  const lives = typeof actor === 'string' ? travel.timeline.lanes.find(({ id }) => id === actor)?.lives : undefined
+  const isIt = (key: number): boolean => (typeof actor === 'number' ? key === actor : lives?.has(key) === true)
+  const number = machine === 'request' ? 0 : 1
+  const first = direction > 0 ? log.position.lastAtMost(position) + 1 : log.position.lastAtMost(position - 1)
+  for (let i = first; i >= 0 && i < log.position.length; i += direction) {
+    if (log.machine.at(i) === number && isIt(log.actor.at(i))) return log.position.at(i)
+  }
+  return undefined
+}
+
 /** What is said of an actor where the engine is not known. */
 export const unknownActor = (machine: 'request' | 'endpoint', actor: number | string): ActorLook => ({
   known: false, label: machine === 'request' ? `request ${actor}` : String(actor), active: [], steps: [], taken: [], refusedBy: [], timers: [], heat: {},

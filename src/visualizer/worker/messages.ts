@@ -188,6 +188,8 @@ export interface Questions {
   look(position: number): Look
   actor(machine: 'request' | 'endpoint', actor: number | string, position: number): ActorLook
   story(request: number): RequestStory
+  /** Position of the next transition of an actor after a position, or of the one before; undefined where there is none. */
+  step(machine: 'request' | 'endpoint', actor: number | string, position: number, direction: 1 | -1): number | undefined
   lastWrite(probe: Probe, position: number): number | undefined
   flips(position: number, request: number): readonly Flip[]
   attributes(position: number, request: number): readonly AttributeUse[]

@@ -31,6 +31,13 @@ const receiptOf = ({ position, atUs }: JournalRecord, decision: Decision): Recei
   ...emptyReceipt(), position, atUs, request: decision.request, attempt: decision.attempt, decision,
 })
 
+/** Position of the next record about a request after a position, or of the one before. */
+export const nextReport = (travel: Travel, actor: number | string, position: number, direction: 1 | -1): number | undefined => {
+  const { records } = travel.told
+  for (let i = position + direction - records.first; i >= 0 && i < records.request.length; i += direction) if (records.request.at(i) === actor) return records.first + i
+  return undefined
+}
+
 /** Why a journal cannot be decided again, and what to do. */
 export const undecidableText = (error: unknown, travel: Travel): string => {
   const here = new Set([...pluginTypes].map(({ type }) => type))

@@ -15,10 +15,10 @@ import { MARKS } from '../../replay/timeline/timeline.ts'
 import { lastWrite } from '../../replay/travel/probe.ts'
 import type { Probe } from '../../replay/travel/probe.ts'
 import { Travel } from '../../replay/travel/travel.ts'
-import { actorLook, unknownActor } from './actor-look.ts'
+import { actorLook, nextStep, unknownActor } from './actor-look.ts'
 import { decidedAt, engineLook, inputText } from './engine-look.ts'
 import type { ActorLook, Advance, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
-import { recordedAt, recordedLook, undecidableText } from './recorded.ts'
+import { nextReport, recordedAt, recordedLook, undecidableText } from './recorded.ts'
 import { openSource } from './source.ts'
 import type { JournalSource } from './source.ts'
 import { storyOf } from './story.ts'
@@ -95,6 +95,10 @@ export class Session {
     })
     const arrival = positions[0] === request ? travel.record(request).input?.input : undefined
     return { key: request, records: told, decided, id: arrival?.kind === 'requestReceived' ? arrival.value.requestId : (decided[0]?.receipt.requestId ?? '') }
+  }
+
+  step(machine: 'request' | 'endpoint', actor: number | string, position: number, direction: 1 | -1): number | undefined {
+    return this.undecidable === '' ? nextStep(this.whole, machine, actor, position, direction) : nextReport(this.travel, actor, position, direction)
   }
 
   lastWrite(probe: Probe, position: number): number | undefined {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { barAt } from '../../../src/visualizer/fleet/bar-at.ts'
 import { barPlaces } from '../../../src/visualizer/fleet/bar-places.ts'
 import { mixed, packed } from '../../../src/visualizer/fleet/colours.ts'
 import { packBars } from '../../../src/visualizer/fleet/packing.ts'
-import { barAt, rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
+import { rasterize, stripHeight } from '../../../src/visualizer/fleet/raster.ts'
 import type { LanePicture, LaneView, Palette } from '../../../src/visualizer/fleet/raster.ts'
 import { plainAxis } from '../../../src/visualizer/fleet/time-axis.ts'
 
@@ -30,7 +31,7 @@ const pictureOf = (lanes: number, bars: readonly Bar[], chosen?: number): LanePi
     sent: from, firstByte: column(bars, (bar) => bar.firstByte ?? NaN), outcome: column(bars, (bar) => bar.outcome ?? 1),
   }
   return {
-    axis, places: barPlaces(data, axis, 100), bars: data, chosen, now: 100, waitingMax: 10, packing: packBars(lanes, lane, from, to),
+    axis, places: barPlaces(data, axis, 100), bars: data, chosen, now: 100, strip: { of: 'reported', areaMax: 1, lineMax: 10 }, packing: packBars(lanes, lane, from, to),
     lanes: Array.from({ length: lanes }, (_, i) => ({
       id: `e${i}`, role: '', spells: [{ kind: 'alive' as const, from: 0, to: NaN, incarnation: '1' }],
       reportedAt: none, waiting: none, running: none, kvCache: none, loadAt: none, requests: none, tokens: none,
@@ -116,6 +117,13 @@ describe('a lane', () => {
     expect(at(10, 38)).toBe(7)
     expect(at(10, 40 - strip + 1)).toBe(1)
     expect(at(70, 40 - strip)).toBe(8)
+  })
+
+  it('shows tokens and requests in flight in place of them, each up to its most', () => {
+    const picture = { ...pictureOf(1, []), strip: { of: 'load' as const, areaMax: 1000, lineMax: 4 } }
+    const load = { loadAt: Float64Array.of(0, 50), tokens: Float64Array.of(500, 0), requests: Float64Array.of(0, 4) }
+    const { at } = draw(viewOf(1, 40), { ...picture, lanes: picture.lanes.map((lane) => ({ ...lane, ...load })) })
+    expect([at(10, 38), at(10, 40 - stripHeight(40) + 1), at(70, 40 - stripHeight(40))]).toEqual([7, 1, 8])
   })
 })
 

@@ -55,6 +55,18 @@ describe('an open journal', () => {
     expect(session.requestStory(key).decided[0]?.receipt.profiles[0]?.candidates).toEqual(['default/a', 'default/b'])
   })
 
+  it('steps through the transitions of a request and of an endpoint, either way', async () => {
+    const lost = new World(singleProfile()).take(joined('a'))
+    const late = lost.request(received('late')).key
+    lost.take(sent(late)).pass(700_000)
+    const { session } = await opened(lost.records)
+    const end = session.step('request', late, late + 1, 1) ?? 0
+    // A timer's: no record is about the request.
+    expect([session.step('request', late, late, 1), lost.records[end - 1]?.input?.input?.kind, session.step('request', late, end, 1)]).toEqual([late + 1, 'timerFired', undefined])
+    expect([session.step('request', late, end, -1), session.step('request', late, late, -1)]).toEqual([late + 1, undefined])
+    expect(session.step('endpoint', 'default/a', 0, 1)).toBe(2)
+  })
+
   it('of plugins that are not here says which, and shows what was recorded', async () => {
     const { session, story } = await opened(foreign)
     expect(story.requests.ids).toEqual(['r'])
