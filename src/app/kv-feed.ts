@@ -24,8 +24,16 @@ export interface KvFeedOptions {
   fault(endpoint: string, fault: KvFault, count: number): void
 }
 
+/** An engine that is followed, by the "address:port" of its endpoint; numbers only rise. */
+export interface KvSubscriber {
+  readonly pod: string
+  readonly messages: number
+  readonly reconnections: number
+}
+
 interface Followed {
   readonly life: number
+  readonly pod: string
   readonly address: string
   readonly subscription: KvSubscription
 }
@@ -76,6 +84,11 @@ export class KvFeed {
     return this.listener?.address
   }
 
+  /** The engines that are followed now. */
+  get subscribers(): readonly KvSubscriber[] {
+    return [...this.followed.values()].map(({ pod, subscription: { counts } }) => ({ pod, ...counts }))
+  }
+
   /** Follows whoever is in the fleet now, and nobody else. To be called when it changed. */
   follow(): void {
     const { zmqEndpoint, discoverPods } = this.producer.parameters.events
@@ -115,7 +128,7 @@ export class KvFeed {
       change: (change) => this.submit(id, incarnation, change),
       fault: (fault, count) => this.options.fault(id, fault, count),
     })
-    this.followed.set(id, { life, address, subscription })
+    this.followed.set(id, { life, address, subscription, pod: endpoint.hostPort })
   }
 
   /** What an earlier run knew may have changed since, and will be told again. */

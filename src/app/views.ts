@@ -5,6 +5,7 @@ import type { Stage } from '../core/request.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineHost } from './host.ts'
 import type { KvFaults } from './kv-faults.ts'
+import type { KvFeed } from './kv-feed.ts'
 import type { BrokerReadings } from './nats/broker.ts'
 import type { Scraping } from './scraping.ts'
 
@@ -70,9 +71,9 @@ export const liveSources = (host: EngineHost, scraping: Scraping, pool: string):
 const NOT_SCRAPED = { endpoints: 0, polling: 0, waiting: 0, skipped: 0 }
 
 /** What the feeds of an engine did not take, and how far they are. */
-export const feedReadings = (kvFaults: KvFaults, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {
+export const feedReadings = (kvFaults: KvFaults, kvFeed: KvFeed | undefined, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {
   const readings = broker?.readings
-  return { refused: readings?.refused, kvFaults: kvFaults.counts, kv: readings?.kv, peers: readings?.peers }
+  return { refused: readings?.refused, kvFaults: kvFaults.counts, kvSubscribers: kvFeed?.subscribers ?? [], kv: readings?.kv, peers: readings?.peers }
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {

@@ -25,6 +25,8 @@ const INBOX_MESSAGES_MAX = 65_536
  * (llm-d: KV events, per-pod mode)
  */
 export class KvSubscription {
+  /** In numbers that only rise. */
+  readonly counts = { messages: 0, reconnections: 0 }
   private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX, reconnectMaxInterval: 5000 })
   private readonly closing = new AbortController()
   private readonly stream: EventStream
@@ -35,12 +37,18 @@ export class KvSubscription {
     const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal) })
     this.stream = stream
     this.socket.subscribe(topicFilter)
-    this.socket.events.on('handshake', () => stream.connected())
+    let wasConnected = false
+    this.socket.events.on('handshake', () => {
+      if (wasConnected) this.counts.reconnections += 1
+      wasConnected = true
+      stream.connected()
+    })
     this.socket.events.on('disconnect', () => {
       if (!this.closing.signal.aborted) stream.disconnected()
     })
     this.socket.connect(address)
     this.reading = takePaced(this.socket, this.closing.signal, (frames) => {
+      this.counts.messages += 1
       const message = messageOf(frames)
       if (message === undefined) fault('frames', 1)
       else stream.take(message)

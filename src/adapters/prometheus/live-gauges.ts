@@ -39,6 +39,8 @@ export interface LiveSources {
     /** Messages from NATS that were not taken, by reason; undefined without NATS. */
     readonly refused: Readonly<Record<string, number>> | undefined
     readonly kvFaults: Readonly<Record<string, number>>
+    /** Engines whose KV events are followed, by the "address:port" of their endpoints. */
+    readonly kvSubscribers: readonly { readonly pod: string; readonly messages: number; readonly reconnections: number }[]
     /** Undefined where KV events do not come over NATS. */
     readonly kv: { readonly behind: number; readonly waiting: number } | undefined
     /** Undefined without NATS. */
@@ -111,6 +113,9 @@ const registerFeeds = (registry: Registry, sources: LiveSources): void => {
     const read = (): ReturnType<typeof feeds> => feeds.call(sources)
     rising(registry, 'signalbox_nats_refused_total', 'Messages from NATS that were not taken, by reason.', ['reason'], () => Object.entries(read().refused ?? {}).map(([reason, count]) => [[reason], count]))
     rising(registry, 'signalbox_kv_events_faults_total', 'Faults of KV events, by kind.', ['fault'], () => Object.entries(read().kvFaults).map(([fault, count]) => [[fault], count]))
+    single(registry, `${PREFIX}kv_cache_events_active_subscribers`, '[ALPHA] Engines whose KV events are followed.', () => read().kvSubscribers.length)
+    rising(registry, `${PREFIX}kv_cache_events_messages_received_total`, '[ALPHA] Messages of KV events, by engine.', ['pod_identifier'], () => read().kvSubscribers.map(({ pod, messages }) => [[pod], messages]))
+    rising(registry, `${PREFIX}kv_cache_events_subscriber_reconnections_total`, '[ALPHA] Connections for KV events that were made anew, by engine.', ['pod_identifier'], () => read().kvSubscribers.map(({ pod, reconnections }) => [[pod], reconnections]))
     single(registry, 'signalbox_kv_events_behind', 'Reports of caches that wait in the NATS server.', () => read().kv?.behind ?? 0)
     single(registry, 'signalbox_peer_replicas', 'Peer replicas whose load is held.', () => read().peers?.held ?? 0)
     rising(registry, 'signalbox_peer_reports_dropped_total', 'Reports of peer replicas that were not taken, by reason.', ['reason'], () => Object.entries(read().peers?.dropped ?? {}).map(([reason, count]) => [[reason], count]))
@@ -166,6 +171,8 @@ const gauge = (registry: Registry, name: string, help: string, labels: readonly 
 const rising = (registry: Registry, name: string, help: string, labels: readonly string[], read: () => readonly (readonly [readonly string[], number])[]): void => {
   const family = new CounterFamily({ name, help, labels }).register(registry)
   family.collect = () => {
+    // All of them are read each time: what is not told any more is gone.
+    family.clear()
     for (const [values, count] of read()) family.cell(...values).set(count)
   }
 }

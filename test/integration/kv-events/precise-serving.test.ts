@@ -81,6 +81,11 @@ describe('a server with the precise producer', { timeout: 60_000 }, () => {
     }
     expect(cached).toBe(endpoints.reduce((sum, endpoint) => sum + endpoint.state().cacheHits, 0))
     await settled(server, endpoints)
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text()
+    expect(metrics).toContain('\nllm_d_epp_kv_cache_events_active_subscribers 2\n')
+    const shown = (name: string): readonly number[] => endpoints.map(({ port }) => Number(metrics.split(`${name}{pod_identifier="127.0.0.1:${port}"} `)[1]?.split('\n')[0] ?? NaN))
+    expect(shown('llm_d_epp_kv_cache_events_messages_received_total').reduce((sum, messages) => sum + messages, 0)).toBeGreaterThan(0)
+    expect(shown('llm_d_epp_kv_cache_events_subscriber_reconnections_total')).toEqual([0, 0])
     await server.close()
     expect(server.lines.filter((line) => line.includes('KV events'))).toEqual([])
     for (const name of readdirSync(folder).filter((file) => file.startsWith('journal'))) {
