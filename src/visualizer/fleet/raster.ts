@@ -1,4 +1,5 @@
 import type { BarData, LaneData } from '../worker/messages.ts'
+import { lastAtMost } from '../state/search.ts'
 import { BLOCK } from './bar-places.ts'
 import type { BarPlaces } from './bar-places.ts'
 import type { Packing } from './packing.ts'
@@ -78,6 +79,14 @@ export const rasterize = (pixels: Uint32Array, view: LaneView, picture: LanePict
   return raster.draw()
 }
 
+/** A lane drawn as heights: by column of pixels, by how much each count changes there. */
+interface Heights {
+  /** Gives the colour. */
+  stage: number
+  readonly inFlight: Int32Array
+  readonly served: Int32Array
+}
+
 class Raster {
   private readonly pixels: Uint32Array
   private readonly view: LaneView
@@ -86,9 +95,7 @@ class Raster {
   private readonly perPixel: number
   /** Place in the order, by lane; -1 when it is not on the screen. */
   private readonly places: Int32Array
-  private readonly columns = new Map<number, Int32Array>()
-  /** The stage in whose colour a dense lane is drawn: that which decodes has hardly another. */
-  private readonly stages: Uint8Array
+  private readonly columns = new Map<number, Heights>()
 
   constructor(pixels: Uint32Array, view: LaneView, picture: LanePicture, palette: Palette) {
     this.pixels = pixels
@@ -97,7 +104,6 @@ class Raster {
     this.palette = palette
     this.perPixel = (view.right - view.left) / view.width
     this.places = new Int32Array(picture.lanes.length).fill(-1)
-    this.stages = new Uint8Array(picture.lanes.length)
     view.order.forEach((lane, place) => {
       const y = this.y(place)
       if (y + view.laneHeight > 0 && y < view.height) this.places[lane] = place
@@ -197,7 +203,7 @@ class Raster {
       drawn += 1
       const rows = packing.rows[lane] as number
       if (rows > inner && inner >= HEIGHTS_MIN) {
-        this.count(lane, bars.stage[i] as number, Math.max(0, from), Math.min(view.width, end))
+        this.count(i, lane, from, end)
         continue
       }
       const height = Math.min(12, Math.max(inner, 1) / rows)
@@ -224,30 +230,44 @@ class Raster {
     }
   }
 
-  private count(lane: number, stage: number, from: number, end: number): void {
-    this.stages[lane] = Math.max(this.stages[lane] as number, stage)
+  /** Counts a bar of a lane that is drawn as heights: how much is in flight, and how much of that is served. */
+  private count(i: number, lane: number, from: number, end: number): void {
+    const { width } = this.view
     let counts = this.columns.get(lane)
     if (counts === undefined) {
-      counts = new Int32Array(this.view.width + 1)
+      counts = { stage: 0, inFlight: new Int32Array(width + 1), served: new Int32Array(width + 1) }
       this.columns.set(lane, counts)
     }
-    counts[from] = (counts[from] as number) + 1
-    counts[end] = (counts[end] as number) - 1
+    counts.stage = Math.max(counts.stage, this.picture.bars.stage[i] as number)
+    const first = this.picture.places.turn[i] as number
+    const turn = Number.isNaN(first) ? end : Math.floor((first - this.view.left) / this.perPixel)
+    const [left, right] = [Math.max(0, from), Math.min(width, end)]
+    const served = Math.min(right, Math.max(left, turn))
+    counts.inFlight[left]! += 1
+    counts.inFlight[right]! -= 1
+    counts.served[served]! += 1
+    counts.served[right]! -= 1
   }
 
-  private dense(lane: number, counts: Int32Array): void {
-    const { view, picture, palette } = this
-    const rows = Math.max(1, picture.packing.rows[lane] as number)
+  private dense(lane: number, { stage, inFlight, served }: Heights): void {
+    const { view, palette } = this
     const top = this.y(this.places[lane] as number)
     const bottom = top + Math.max(1, Math.floor(view.laneHeight - stripHeight(view.laneHeight)) - (view.laneHeight >= 6 ? 1 : 0))
-    const colour = (palette.stages[this.stages[lane] as number] ?? NO_STAGE)[1]
-    const heightOf = (inFlight: number): number => (inFlight === 0 ? 0 : Math.max(1, Math.round((inFlight / rows) * (bottom - top))))
-    let inFlight = 0
+    const [waiting, serving] = palette.stages[stage] ?? NO_STAGE
+    this.heights(lane, inFlight, top, bottom, waiting)
+    this.heights(lane, served, top, bottom, serving)
+  }
+
+  private heights(lane: number, changes: Int32Array, top: number, bottom: number, colour: number): void {
+    const { width } = this.view
+    const rows = Math.max(1, this.picture.packing.rows[lane] as number)
+    const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round((count / rows) * (bottom - top))))
+    let count = 0
     let start = 0
     let height = 0
-    for (let x = 0; x <= view.width; x += 1) {
-      inFlight += counts[x] as number
-      const next = x === view.width ? -1 : heightOf(inFlight)
+    for (let x = 0; x <= width; x += 1) {
+      count += changes[x] as number
+      const next = x === width ? -1 : heightOf(count)
       if (next === height) continue
       if (height > 0) this.fill(start, x, bottom - height, bottom, colour)
       start = x
@@ -268,15 +288,4 @@ class Raster {
       else for (let at = y * width + from; at < end; at += 1) pixels[at] = colour
     }
   }
-}
-
-const lastAtMost = (values: Float64Array, value: number): number => {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((values[middle] as number) <= value) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }

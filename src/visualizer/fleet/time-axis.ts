@@ -1,3 +1,5 @@
+import { lastAtMost } from '../state/search.ts'
+
 /** A way between time (microseconds since the epoch) and places on an axis on which idle gaps may be short. */
 export interface TimeAxis {
   readonly length: number
@@ -48,27 +50,16 @@ export const foldedAxis = (first: number, last: number, from: Float64Array, to: 
   return {
     length, folds,
     place: (us) => {
-      const i = lastAtMost(starts, us)
+      const i = Math.max(0, lastAtMost(starts, us))
       const offset = us - (starts[i] as number)
       const next = places[i + 1]
       return next === undefined ? (places[i] as number) + offset : Math.min(next, (places[i] as number) + offset)
     },
     time: (at) => {
-      const i = lastAtMost(places, at)
+      const i = Math.max(0, lastAtMost(places, at))
       return (starts[i] as number) + at - (places[i] as number)
     },
   }
-}
-
-const lastAtMost = (values: readonly number[], value: number): number => {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((values[middle] as number) <= value) low = middle + 1
-    else high = middle
-  }
-  return Math.max(0, low - 1)
 }
 
 const STEPS_US = [1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((n) => [n, n * 1000]).concat([1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200].map((s) => s * 1e6)).sort((a, b) => a - b)

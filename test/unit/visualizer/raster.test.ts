@@ -74,12 +74,13 @@ describe('bars', () => {
   })
 
   it('of a lane with more rows than pixels become heights of what is in flight', () => {
-    const bars = Array.from({ length: 40 }, (_, i) => ({ lane: 0, from: i, to: 100 }))
+    const bars = Array.from({ length: 40 }, (_, i) => ({ lane: 0, from: i, firstByte: i < 20 ? 60 : NaN, to: 100 }))
     const { at, drawn } = draw(viewOf(1, 10), pictureOf(1, bars))
     expect(drawn).toEqual({ bars: 40, looked: 40, dense: 1 })
     expect(at(5, 1)).toBe(1)
-    expect(at(5, 8)).toBe(11)
-    expect(at(90, 1)).toBe(11)
+    expect([at(5, 8), at(50, 8), at(50, 1)]).toEqual([10, 10, 10])
+    // Of forty half are served: what waits stands on top.
+    expect([at(90, 8), at(90, 5), at(90, 3), at(90, 1)]).toEqual([11, 11, 10, 10])
   })
 
   it('outside of what is seen are not drawn', () => {
