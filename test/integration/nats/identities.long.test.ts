@@ -14,9 +14,9 @@ describe('an engine with credentials over TLS', () => {
   it('given requests, its journal in JetStream and its agent, then all of them come in, and no secret is in log or journal', async () => {
     const own = new Authority(folder.path, 'own')
     const operator = new Operator()
-    const world = await NatsWorld.start(`${operator.configuration}\n${tlsOf(own.issue('world', 'IP:127.0.0.1'), `, ca_file: "${own.file}", verify: true`)}`)
+    const world = await NatsWorld.start(`${operator.configuration}\n${tlsOf(own.certify('world', 'IP:127.0.0.1'), `, ca_file: "${own.file}", verify: true`)}`)
     try {
-      const { certFile, keyFile } = own.issue('pool', 'DNS:pool')
+      const { certFile, keyFile } = own.certify('pool', 'DNS:pool')
       const user = operator.user()
       const credentials = join(folder.path, 'user.creds')
       writeFileSync(credentials, user.file)

@@ -76,21 +76,21 @@ describe('who may come in', () => {
 
 describe('TLS', () => {
   it('given a server, then only one whose certificate our authority signed, for that address, is spoken to', async () => {
-    server = await NatsServer.start(tlsOf(own.issue('server', 'IP:127.0.0.1')))
+    server = await NatsServer.start(tlsOf(own.certify('server', 'IP:127.0.0.1')))
     expect(await outcome({ servers: tlsUrl(), tlsCaFile: own.file })).toBe('in')
     expect(await outcome({ tlsCaFile: own.file })).toBe('in')
     expect(await outcome({ servers: tlsUrl(), tlsCaFile: new Authority(folder.path, 'stranger').file })).toMatch(/certificate|signature|self.signed/i)
     expect(await outcome({ servers: tlsUrl() })).toMatch(/certificate|self.signed/i)
     await server.stop()
-    server = await NatsServer.start(tlsOf(own.issue('elsewhere', 'DNS:elsewhere.example')))
+    server = await NatsServer.start(tlsOf(own.certify('elsewhere', 'DNS:elsewhere.example')))
     expect(await outcome({ servers: tlsUrl(), tlsCaFile: own.file })).toMatch(/altnames|hostname|IP/i)
   })
 
   it('given a server that asks for certificates, then only who has one comes in', async () => {
-    server = await NatsServer.start(tlsOf(own.issue('asking', 'IP:127.0.0.1'), `, ca_file: "${own.file}", verify: true`))
-    const { certFile, keyFile } = own.issue('engine', 'DNS:engine')
+    server = await NatsServer.start(tlsOf(own.certify('asking', 'IP:127.0.0.1'), `, ca_file: "${own.file}", verify: true`))
+    const { certFile, keyFile } = own.certify('engine', 'DNS:engine')
     expect(await outcome({ tlsCaFile: own.file, tlsCertFile: certFile, tlsKeyFile: keyFile })).toBe('in')
-    const { certFile: forged, keyFile: forgedKey } = new Authority(folder.path, 'forger').issue('engine', 'DNS:engine')
+    const { certFile: forged, keyFile: forgedKey } = new Authority(folder.path, 'forger').certify('engine', 'DNS:engine')
     const refusals = await Promise.all([{}, { tlsCertFile: forged, tlsKeyFile: forgedKey }].map((more) => outcome({ tlsCaFile: own.file, timeoutMs: 500, ...more })))
     for (const refusal of refusals) expect(refusal).toMatch(/certificate/)
   })

@@ -70,7 +70,7 @@ export class Authority {
   }
 
   /** A certificate that it signed, for names such as "IP:127.0.0.1", and its key. */
-  issue(name: string, alternatives: string): { readonly certFile: string; readonly keyFile: string } {
+  certify(name: string, alternatives: string): { readonly certFile: string; readonly keyFile: string } {
     const [request, extension, certFile, keyFile] = ['csr', 'ext', 'pem', 'key'].map((end) => join(this.folder, `${this.name}-${name}.${end}`)) as [string, string, string, string]
     this.openssl('req', ...NEW_KEY, '-keyout', keyFile, '-out', request, '-subj', `/CN=${name}`)
     writeFileSync(extension, `subjectAltName=${alternatives}\n`)
