@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, relative } from 'node:path'
 import { Command, Option } from 'commander'
 import { headOf, markdownTable, plotOf, replaceBetweenMarks, rowsOf, runPolicy, shippedPolicies, workloadOf } from '../app/comparison/index.ts'
@@ -69,6 +69,7 @@ const compare = async (flags: Flags): Promise<number> => {
   const files = flags.config ?? shippedPolicies()
   const document = flags.markdown === undefined ? undefined : { file: flags.markdown, text: read(flags.markdown) }
   if (document !== undefined) replaceBetweenMarks(document.text, '', document.file)
+  if (flags.plot !== undefined && !existsSync(dirname(flags.plot))) throw new SignalboxError('usage', 'there is no such folder to draw into', { file: flags.plot })
   // Every configuration is checked before the first is played.
   const policies = []
   for (const { name, file } of files) {
@@ -105,11 +106,8 @@ const workloadFrom = async (flags: Flags): Promise<Workload> => {
 
 const write = (flags: Flags, document: { readonly file: string; readonly text: string } | undefined, figures: readonly PolicyFigures[], workload: Workload): void => {
   const caption = captionOf(flags, workload)
-  if (flags.plot !== undefined) {
-    mkdirSync(dirname(flags.plot), { recursive: true })
-    writeFileSync(flags.plot, plotOf(figures, caption))
-  }
-  if (document !== undefined) writeFileSync(document.file, replaceBetweenMarks(document.text, markdownOf(flags, figures, caption, document.file), document.file))
+  if (flags.plot !== undefined) writeTo(flags.plot, plotOf(figures, caption))
+  if (document !== undefined) writeTo(document.file, replaceBetweenMarks(document.text, markdownOf(flags, figures, caption, document.file), document.file))
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ caption, figures }, null, 2)}\n`)
   else process.stdout.write(`${caption}\n\n${table(headOf(), rowsOf(figures))}\n${failures(figures)}`)
 }
@@ -125,6 +123,14 @@ const markdownOf = ({ plot }: Flags, figures: readonly PolicyFigures[], caption:
 
 const failures = (figures: readonly PolicyFigures[]): string =>
   figures.filter(({ failed }) => failed > 0).map(({ policy, failed, requests }) => `${policy}: ${failed} of ${requests} requests were not served\n`).join('')
+
+const writeTo = (file: string, text: string): void => {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new SignalboxError('usage', `cannot write: ${error instanceof Error ? error.message : String(error)}`, { file })
+  }
+}
 
 const read = (file: string): string => {
   try {

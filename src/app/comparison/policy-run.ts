@@ -158,6 +158,10 @@ class PolicyRun {
     let firstMs = 0
     let cachedTokens = 0
     tally.routed(route.decode, route.prefill)
+    if (this.fleet.exceeds(work)) {
+      this.refuse(request, attempt, arrivedMs)
+      return
+    }
     if (!waits) this.step({ kind: 'requestSent', value: { request, attempt } }, arrivedMs)
     this.fleet.serve(request, work, route, {
       admitted: (tokens) => {
@@ -183,6 +187,13 @@ class PolicyRun {
         this.step({ kind: 'responseEnded', value: { request, attempt, cause: 'natural', usage, status: 200, bodyBytes: 0 } }, atMs)
       },
     }, arrivedMs)
+  }
+
+  /** An endpoint that can never hold a request answers 400 at once. */
+  private refuse(request: number, attempt: number, atMs: number): void {
+    this.tally.failed += 1
+    this.step({ kind: 'requestSent', value: { request, attempt } }, atMs)
+    this.step({ kind: 'responseEnded', value: { request, attempt, cause: 'natural', usage: undefined, status: 400, bodyBytes: 0 } }, atMs)
   }
 
   private step(content: NonNullable<Input['input']>, atMs: number): readonly Effect[] {

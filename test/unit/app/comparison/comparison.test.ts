@@ -133,13 +133,13 @@ describe('signalbox compare', () => {
 
   it('prints, draws and writes what it found', async () => {
     const folder = temporaryFolder()
-    const [document, plot] = [join(folder.path, 'page.md'), join(folder.path, 'drawn', 'plot.svg')]
+    const [document, plot] = [join(folder.path, 'page.md'), join(folder.path, 'plot.svg')]
     writeFileSync(document, '# Page\n<!-- comparison: begin -->\n<!-- comparison: end -->\n')
     const { code, out, errors } = await called('--trace', TRACE, '--limit', '4', '--max-output', '4', '--config', `any=${random}`, '--config', random, '--plot', plot, '--markdown', document)
     expect([code, errors]).toEqual([0, ''])
     expect(out).toContain('4 requests of mooncake-conversation.jsonl, 4 prefill and 4 decode endpoints in 2 rolesets')
     expect(out).toMatch(/^any .*\nrandom /m)
-    expect(readFileSync(document, 'utf8')).toMatch(/^# Page\n<!-- comparison: begin -->\n\n!\[.*\]\(drawn\/plot\.svg\)\n\n4 requests of .*:\n\n\| policy \|[^]*\| `any` \|[^]*\| `random` \|/)
+    expect(readFileSync(document, 'utf8')).toMatch(/^# Page\n<!-- comparison: begin -->\n\n!\[.*\]\(plot\.svg\)\n\n4 requests of .*:\n\n\| policy \|[^]*\| `any` \|[^]*\| `random` \|/)
     expect(readFileSync(plot, 'utf8')).toContain('</svg>')
     folder.remove()
   })
@@ -148,11 +148,18 @@ describe('signalbox compare', () => {
     ['no trace there', ['--trace', 'nowhere.jsonl', '--config', random], 'nowhere.jsonl:1: not readable'],
     ['no request left', ['--trace', TRACE, '--config', random, '--offset', '200'], 'leaves no request'],
     ['a configuration that is not there', ['--trace', TRACE, '--config', 'nowhere.yaml'], 'nowhere.yaml'],
+    ['a picture in no folder', ['--trace', TRACE, '--plot', 'nowhere/plot.svg'], 'nowhere/plot.svg'],
     ['a document without marks', ['--trace', TRACE, '--markdown', join(ROOT, 'LICENSE')], 'comparison: begin'],
   ])('%s is wrong usage', async (_case, args, message) => {
     const { code, errors } = await called(...args)
     expect(errors).toContain(message)
     expect(code).toBe(2)
+  })
+
+  it('says which requests no endpoint could hold, and ends with 1', async () => {
+    const { code, out } = await called('--trace', TRACE, '--limit', '2', '--config', random, '--timing', 'blockCount=100')
+    expect(out).toContain('random: 2 of 2 requests were not served')
+    expect(code).toBe(1)
   })
 
   it('takes no configuration that needs what virtual time has not', async () => {
