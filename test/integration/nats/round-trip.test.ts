@@ -8,6 +8,7 @@ import { decodeKvReport, emptyEndpointMetrics, emptyKvReport, encodeKvReport, en
 import { relay } from '../../docs/examples/data-plane.ts'
 import { blocksOf } from '../../docs/markdown.ts'
 import { known, producerOf, settled } from '../kv-events/known-blocks.ts'
+import { asyncApi, channelOf } from './asyncapi.ts'
 import { chatRequest, NatsWorld, rowsOf } from './engine-on-nats.ts'
 import { ask, conversation, preciseConfiguration } from './precise.ts'
 
@@ -19,12 +20,16 @@ describe('an engine, an agent and a client on NATS', { timeout: 60_000 }, () => 
   let endpoint: SimulatedEndpoint
   let agent: Agent
   let engine: Awaited<ReturnType<NatsWorld['engine']>>
+  const seen: { readonly subject: string; readonly data: Uint8Array }[] = []
 
   beforeAll(async () => {
     world = await NatsWorld.start()
+    const { connection } = await world.server.link()
+    connection.subscribe('>', { callback: (_error, { subject, data }) => void seen.push({ subject, data: data.slice() }) })
+    await connection.flush()
     endpoint = await world.endpoint({ name: 'a', speed: 200, kvEvents: { port: 0, replayPort: 0 } })
     agent = await world.agent('default/a', endpoint)
-    engine = await world.engine({}, undefined, preciseConfiguration(world.server.folder, endpoint.url))
+    engine = await world.engine({ journal: 'nats' }, undefined, preciseConfiguration(world.server.folder, endpoint.url))
     await settled(engine, [endpoint])
   }, 60_000)
   afterAll(() => world.close())
@@ -35,6 +40,16 @@ describe('an engine, an agent and a client on NATS', { timeout: 60_000 }, () => 
   }
   const refused = (reason: string): Promise<number> => metric(`signalbox_nats_refused_total{reason="${reason}"}`)
   const faults = (fault: string): Promise<number> => metric(`signalbox_kv_events_faults_total{fault="${fault}"}`)
+
+  it('given all of them at work, then every subject of theirs is in the AsyncAPI document, every channel is used, and each message is what it says', async () => {
+    const request = await (await world.client()).schedule(chatRequest())
+    await request.ended({ cause: 'natural', status: 200 })
+    const used = (): ReadonlySet<string> =>
+      new Set(seen.filter(({ subject }) => subject.startsWith('signalbox.') || subject.startsWith('$KV.')).map(({ subject, data }) => channelOf(subject, data)))
+    await expect.poll(used, WAIT).toEqual(new Set(Object.keys(asyncApi.channels)))
+    expect(seen.map(({ subject }) => subject)).toContain(`signalbox.v1.default.telemetry.${TOKEN}`)
+    await expect.poll(() => engine.host.actor.engine.view.requests.size, WAIT).toBe(0)
+  })
 
   it('given reports out of order, of another life, malformed and of another endpoint, then only the newest right one counts, and the others are counted', async () => {
     await expect.poll(async () => (await rowsOf(engine))[0]?.ageMs ?? null, WAIT).not.toBeNull()
