@@ -84,11 +84,13 @@ const Notices = (): JSX.Element => {
 
 const openFrom = (position: number): Promise<void> => open({ kind: 'server', url: addressInPage('api'), position })
 
+const KEY_TEXTS: Readonly<Record<string, string>> = { ' ': 'Space', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc' }
+
 const Help = (): JSX.Element => (
   <div class="help" onClick={() => { helpShown.value = false }}>
     <div class="card" role="dialog" aria-modal="true" aria-label="Keys" tabIndex={-1}>
       <h2>Keys</h2>
-      <dl>{KEYS.map(({ keys, does }) => <><dt class="row">{keys.filter((key, i) => i === 0 || key.toLowerCase() !== keys[0]).map((key) => <kbd key={key}>{key === ' ' ? 'Space' : key.replace('Arrow', '')}</kbd>)}</dt><dd>{does}</dd></>)}</dl>
+      <dl>{KEYS.map(({ keys, does }) => <><dt class="row">{keys.filter((key, i) => i === 0 || key.toLowerCase() !== keys[0]).map((key) => <kbd key={key}>{KEY_TEXTS[key] ?? key}</kbd>)}</dt><dd>{does}</dd></>)}</dl>
       <p class="small quiet">In the fleet: wheel to zoom, drag to move, Shift and wheel for more lanes. Drop an exported journal on the page to open it.</p>
     </div>
   </div>

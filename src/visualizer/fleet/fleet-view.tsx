@@ -262,12 +262,16 @@ const laneNames = (order: readonly number[], height: number, top: number, seen: 
   })
 }
 
+const TICK_PIXELS = 56
+
 const ticks = (shown: LaneView, axis: TimeAxis): JSX.Element[] => {
   const perPixel = (shown.right - shown.left) / shown.width
   const step = tickStep(perPixel, 110)
   const origin = axis.time(0)
   const found: JSX.Element[] = []
-  for (let place = Math.ceil(shown.left / step) * step; place < shown.right && found.length < 60; place += step) {
+  // None so close to the edge that it would be cut.
+  const end = shown.right - TICK_PIXELS * perPixel
+  for (let place = Math.ceil(shown.left / step) * step; place < end && found.length < 60; place += step) {
     found.push(<span key={place} style={{ left: `${(place - shown.left) / perPixel}px` }}>{axis.folds.length > 0 ? timeText(axis.time(place)) : `+${durationText(axis.time(place) - origin)}`}</span>)
   }
   return found

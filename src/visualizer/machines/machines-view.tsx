@@ -116,12 +116,12 @@ const saveSvg = (chart: HTMLElement | null, name: string): void => {
   if (svg === undefined || svg === null) return
   const copy = svg.cloneNode(true) as SVGElement
   const style = getComputedStyle(svg)
-  const drawn = [...svg.querySelectorAll('rect, path, polygon, text')]
-  const copies = [...copy.querySelectorAll<SVGElement>('rect, path, polygon, text')]
+  const drawn = [...svg.querySelectorAll('rect, path, polygon, circle, text')]
+  const copies = [...copy.querySelectorAll<SVGElement>('rect, path, polygon, circle, text')]
   // The page's style sheet does not travel with the file.
   copies.forEach((element, i) => {
     const seen = getComputedStyle(drawn[i] ?? svg)
-    for (const property of ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font', 'paint-order']) element.style.setProperty(property, seen.getPropertyValue(property))
+    for (const property of ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font', 'paint-order', 'rx']) element.style.setProperty(property, seen.getPropertyValue(property))
   })
   copy.style.setProperty('background', getComputedStyle(chart ?? svg).backgroundColor)
   copy.style.setProperty('color', style.color)

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { clamp } from '../../replay/sentence.ts'
 import type { ProfileReceipt, Receipt } from '../../wire/decision.ts'
-import { goTo } from '../state/store.ts'
+import { goTo, story } from '../state/store.ts'
 import { durationText, scoreText, shortText } from '../state/text.ts'
 import { candidateRows } from './candidates.ts'
 import type { CandidateRow } from './candidates.ts'
@@ -24,7 +24,7 @@ export const ReceiptView = ({ receipt, sentence, bare, recordedOnly }: { receipt
     {receipt.deciders.map((decider) => <div key={decider.plugin} class="small"><span class={decider.runs ? 'chip good' : 'chip'}>{decider.plugin}: {decider.runs ? 'yes' : 'no'}</span> {decider.reason}</div>)}
     {receipt.notes.map((note) => <div key={note} class="small warn">{note}</div>)}
     {receipt.profiles.map((profile) => <ProfileTable key={`${profile.profile}${profile.stage}`} profile={profile} />)}
-    {recordedOnly === true ? <p class="small quiet">As recorded; the table of candidates is there once this is decided again.</p> : null}
+    {recordedOnly === true ? <p class="small quiet">{story.value?.info.undecidable === '' ? 'As recorded; the table of candidates is there once this is decided again.' : 'As recorded: the table of candidates is not known.'}</p> : null}
     {bare === true || recordedOnly === true ? null : (
       <>
         <Attributes key={`a${receipt.position}`} position={receipt.position} request={receipt.request} />

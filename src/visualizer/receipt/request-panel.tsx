@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { at, choose, chosen, client, failure, goTo, story } from '../state/store.ts'
-import { kindText, timeText } from '../state/text.ts'
+import { kindText, shortText, timeText } from '../state/text.ts'
 import type { RequestStory } from '../worker/messages.ts'
 import { ReceiptView } from './receipt-view.tsx'
 
@@ -41,8 +41,8 @@ export const RequestPanel = (): JSX.Element | null => {
                 <tr key={record.position} class={record.position === at.value ? 'chosen' : ''}>
                   <td><button type="button" class="plain" onClick={() => goTo(record.position)}>{record.position}</button></td>
                   <td class="nowrap">{timeText(record.atUs)}</td>
-                  <td>{kindText(record.kind)}</td>
-                  <td class="quiet small">{record.detail}</td>
+                  <td class="nowrap">{kindText(record.kind)}</td>
+                  <td class="quiet small">{shortText(record.detail)}</td>
                 </tr>
               ))}
             </tbody>

@@ -55,7 +55,9 @@ const serverSource = async (url: string, wanted: number | undefined): Promise<Jo
 }
 
 const answered = async (url: string): Promise<Response> => {
-  const response = await fetch(url)
+  const response = await fetch(url).catch(() => {
+    throw new Error(`nobody answers at ${new URL(url).host}: is what served this page still running?`)
+  })
   if (response.ok) return response
   throw new Error(problemOf(await response.text()) ?? `${url} answered ${response.status}`)
 }
