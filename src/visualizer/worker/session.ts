@@ -19,7 +19,7 @@ import { actorLook, nextStep, unknownActor } from './actor-look.ts'
 import { decidedAt, engineLook, inputText } from './engine-look.ts'
 import type { ActorLook, Advance, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
 import { nextReport, recordedAt, recordedLook, undecidableText } from './recorded.ts'
-import { openSource } from './source.ts'
+import { openSource, Unreachable } from './source.ts'
 import type { JournalSource } from './source.ts'
 import { storyOf } from './story.ts'
 
@@ -175,7 +175,10 @@ export class Session {
     }
   }
 
-  /** Takes all that the source has. What cannot be read ends it, and what was read stays. */
+  /**
+   * Takes all that the source has. What cannot be read ends it, and what was read stays; a source that does not answer
+   * may be asked again.
+   */
   private async read(): Promise<void> {
     const { source, travel } = this
     if (source === undefined || this.fault !== '') return
@@ -187,6 +190,7 @@ export class Session {
         this.progress(travel.last, source.lastPosition)
       }
     } catch (error) {
+      if (error instanceof Unreachable) throw error
       this.fault = error instanceof Error ? error.message : String(error)
     }
   }

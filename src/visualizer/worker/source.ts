@@ -20,6 +20,11 @@ export interface JournalSource extends ServedJournal {
   after(position: number): Promise<readonly FeedPart[]>
 }
 
+/** Whoever has the journal does not answer; it may, when asked again. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
 /** Bytes asked for at once. */
 const FEED_BYTES = 1_000_000
 /** Records that are opened without asking for an earlier position: a page should be there at once. */
@@ -56,9 +61,10 @@ const serverSource = async (url: string, wanted: number | undefined): Promise<Jo
 
 const answered = async (url: string): Promise<Response> => {
   const response = await fetch(url).catch(() => {
-    throw new Error(`nobody answers at ${new URL(url).host}: is what served this page still running?`)
+    throw new Unreachable(`nobody answers at ${new URL(url).host}: is what served this page still running?`)
   })
   if (response.ok) return response
+  if (response.status >= 500) throw new Unreachable(`${new URL(url).host} answered ${response.status}`)
   throw new Error(problemOf(await response.text()) ?? `${url} answered ${response.status}`)
 }
 
