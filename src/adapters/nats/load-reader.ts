@@ -21,6 +21,7 @@ export class LoadReader {
   private running: Promise<void> = Promise.resolve()
   private restarting: Promise<void> | undefined
   private closed = false
+  private readonly end = Promise.withResolvers<void>()
   /** Messages that wait in the server. */
   behind = 0
 
@@ -48,6 +49,7 @@ export class LoadReader {
 
   async close(): Promise<void> {
     this.closed = true
+    this.end.resolve()
     this.messages?.stop()
     await this.running
   }
@@ -64,6 +66,12 @@ export class LoadReader {
     }
   }
 
+  /** What is read waits in the server while the engine has no room, but not for ever: that may never come. */
+  private room(): Promise<void> | undefined {
+    const room = this.options.room?.()
+    return room === undefined ? undefined : Promise.race([room, this.end.promise])
+  }
+
   private async read(messages: ConsumerMessages, pending: number): Promise<void> {
     let backlog: LoadBacklog | undefined = pending === 0 ? undefined : new LoadBacklog(this.taken)
     const { names, replica } = this.options
@@ -73,7 +81,8 @@ export class LoadReader {
         // What this replica told itself it knows.
         const report = message.subject === own ? undefined : readReport(message.data, message.subject, names)
         this.behind = message.info.pending
-        await this.options.room?.()
+        await this.room()
+        if (this.closed) break
         if (backlog === undefined) {
           if (report !== undefined) this.report(report)
           continue
@@ -81,7 +90,7 @@ export class LoadReader {
         if (report !== undefined) backlog.add(report)
         if (message.info.pending > 0) continue
         for (const each of backlog.reports()) {
-          await this.options.room?.()
+          await this.room()
           this.report(each)
         }
         backlog = undefined

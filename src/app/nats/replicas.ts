@@ -11,10 +11,7 @@ import { APPROX_KEYS } from '../../core/shape.ts'
 import { InFlightLoadProducer } from '../../plugins/producer/inflight-load-producer/index.ts'
 import { PrecisePrefixCacheProducer } from '../../plugins/producer/precise-prefix-cache-producer/index.ts'
 import { decodeLoadMemory } from '../../plugins/producer/inflight-load-producer/load-memory.ts'
-
-/** While the journal has no room, what peers tell waits in the server from here on: it is kept there. */
-const INBOX_MAX = 4096
-const LOOK_MS = 20
+import { inboxRoom } from '../inbox-room.ts'
 
 export interface ReplicasOptions extends LoadStreamOptions {
   readonly actor: EngineActor
@@ -47,7 +44,7 @@ export class Replicas {
       submit: (input) => actor.submit(input, undefined, failed),
       resync: () => void this.reader.restart(),
     })
-    this.reader = new LoadReader({ ...options, room: () => (actor.depth < INBOX_MAX ? undefined : roomIn(actor)) }, (peer, runId) => this.peers.taken(peer, runId), (report) => this.peers.reported(report))
+    this.reader = new LoadReader({ ...options, room: () => inboxRoom(actor) }, (peer, runId) => this.peers.taken(peer, runId), (report) => this.peers.reported(report))
     this.watch = new BucketWatch({
       link, failed,
       bucket: names.replicasBucket,
@@ -101,10 +98,6 @@ export class Replicas {
     const announcement = readReplica(value)
     if (announcement?.replica === name) this.peers.announced(announcement)
   }
-}
-
-const roomIn = async (actor: EngineActor): Promise<void> => {
-  while (actor.depth >= INBOX_MAX && actor.failure === undefined) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
 }
 
 /** Kinds of block keys about which some plugin guesses from what was sent where, so that peers' requests tell it more. */
