@@ -124,8 +124,10 @@ describe('the prefill/decode router in the engine', () => {
   })
 
   it.each([
-    ['no decode', [pdEndpoint('p1', 'prefill', 'rs1')], 'prefill pods are not ready'],
-    ['roles of odd case', [pdEndpoint('p1', 'Prefill', 'rs1'), pdEndpoint('d1', 'decode', 'rs1')], 'prefill pods are not ready'],
+    ['no decode', [pdEndpoint('p1', 'prefill', 'rs1')], 'prefill pods are not ready: prefill=0, decode=0 (roleset "rs1" has no decode endpoint)'],
+    ['roles of odd case', [pdEndpoint('p1', 'Prefill', 'rs1'), pdEndpoint('d1', 'decode', 'rs1')], 'prefill pods are not ready: prefill=0, decode=0 (roleset "rs1" has no prefill endpoint)'],
+    ['no roles', [pdEndpoint('p1', '', 'rs1'), pdEndpoint('d1', 'both', 'rs1')], 'prefill=0, decode=0 (none has the labels roleset-name and role-name, prefill or decode)'],
+    ['many halves', Array.from({ length: 7 }, (_, i) => pdEndpoint(`d${i}`, 'decode', `rs${i}`)), 'roleset "rs4" has no prefill endpoint, and 2 more)'],
     ['engines that differ', [pdEndpoint('p1', 'prefill', 'rs1', { labels: { 'model.aibrix.ai/engine': 'sglang' } }), pdEndpoint('d1', 'decode', 'rs1')], 'inconsistent LLM engines'],
   ])('answers 503 with %s', (_case, endpoints, message) => {
     const { decision } = new World(aibrixConfiguration()).take(...endpoints).request(prompted('r1', 'hello'))

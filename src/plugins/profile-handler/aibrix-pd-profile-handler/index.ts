@@ -1,5 +1,5 @@
 import {
-  automaticProfile, commonEngine, decodePolicies, engineOf, hashesOf, isAutomatic, labelExpression, ModelConfigs, prefillPolicies, roleOf, routingBlocksKind, ROUTING_BYTES, ROUTING_TOKENS, RoutingError,
+  automaticProfile, commonEngine, decodePolicies, describeRolesets, engineOf, hashesOf, isAutomatic, labelExpression, ModelConfigs, prefillPolicies, roleOf, routingBlocksKind, ROUTING_BYTES, ROUTING_TOKENS, RoutingError,
   SELECTION_FAILED, selectPair, UNMEASURED, type ModelProfile, type PodMetrics, type RouterPolicies, type RoutingContext, type Selection,
 } from '../../../aibrix/index.ts'
 import { keyText, TOKENIZED_PROMPT, type DataKey, type Reader } from '../../../core/attribute.ts'
@@ -10,11 +10,11 @@ import type { Endpoint } from '../../../core/endpoint.ts'
 import type { JointChoice } from '../../../core/joint-choice.ts'
 import { byId } from '../../../core/order.ts'
 import type { ProfileResult, ProfileResults, Request, ResponseStep, SchedulingResult, Stage } from '../../../core/request.ts'
-import { denial, SchedulingError } from '../../../core/scheduling-error.ts'
 import type { WantedKeys } from '../../../core/shape.ts'
 import { AIBRIX_METRICS } from '../../producer/aibrix-metrics-producer/index.ts'
 import { jointChoiceOf } from './joint-choice.ts'
 import { nameOf, RouterMeasures } from './measures.ts'
+import { refusalOf } from './refusal.ts'
 import { RouterState } from './router-state.ts'
 import { aibrixPdSettingsOf, type AibrixPdSettings } from './settings.ts'
 
@@ -92,8 +92,9 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     const services = this.needed()
     const { profiles } = this.settings
     this.state.table.sweepAt(services.now())
+    const all = union(offered(profiles.decode), offered(profiles.prefill))
     try {
-      const pods = filtered(request, union(offered(profiles.decode), offered(profiles.prefill)))
+      const pods = filtered(request, all)
       const asked = this.profileAsked(request, pods)
       commonEngine(pods)
       const selection = selectPair({
@@ -114,7 +115,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
       return jointChoiceOf(selection, profiles, (endpoint) => this.metricsOf(endpoint), asked.profile?.routing.prefillScorePolicy.trim() ?? '')
     } catch (error) {
       if (error instanceof RoutingError) this.measures.failed(services.observe, request, SELECTION_FAILED)
-      throw new SchedulingError({ ...denial('ServiceUnavailable', `error on selecting target pod: ${error instanceof Error ? error.message : String(error)}`), headers: ROUTING_FAILED })
+      throw refusalOf(error, all)
     }
   }
 
@@ -204,6 +205,7 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     const endpoints = this.services?.endpoints() ?? []
     return {
       blocks: this.state.table.size,
+      ...describeRolesets(endpoints),
       endpoints: endpoints.map((endpoint) => ({
         endpoint: endpoint.id,
         prefills: this.state.prefills.getPrefillRequestCountForPod(lifeOf(endpoint)),
@@ -252,9 +254,6 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
     return this.services
   }
 }
-
-/** Tells clients that it was the routing that failed. (AIBrix: x-error-routing) */
-const ROUTING_FAILED: readonly (readonly [name: string, value: string])[] = [['x-error-routing', 'true']]
 
 /** Those that the client's own selector lets through. (AIBrix: external-filter) */
 const filtered = (request: Request, pods: readonly Endpoint[]): readonly Endpoint[] => {
