@@ -19,7 +19,7 @@ interface SimulateFlags {
   readonly controlPort: number
   readonly namespace: string
   readonly rolesets: number
-  readonly kvEvents?: boolean
+  readonly kvEvents?: number
   readonly endpointsFile?: string
   readonly json?: boolean
 }
@@ -45,7 +45,7 @@ export function simulateCommand(): Command {
     .option('--control-port <port>', 'port of the control routes; 0 takes a free one', countFrom(0, 65_535), 0)
     .option('--namespace <name>', 'namespace in the endpoints file', 'default')
     .option('--rolesets <count>', "rolesets that prefill and decode endpoints are paired in, by AIBrix's labels; 0: none", countFrom(0), 0)
-    .option('--kv-events', 'they publish KV events on ZeroMQ, on free ports that labels in the endpoints file tell')
+    .addOption(new Option('--kv-events [port]', 'they publish KV events on ZeroMQ and replay them, two ports each from this one on; 0 takes free ones; labels in the endpoints file tell').argParser(countFrom(0, 65_535)).preset('0'))
     .option('--endpoints-file <path>', 'where the endpoints file goes; the state file lies beside it')
     .option('--json', 'print the ready line as JSON')
     .action(async (flags: SimulateFlags) => {

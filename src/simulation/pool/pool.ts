@@ -31,8 +31,8 @@ export interface PoolOptions {
   readonly namespace?: string
   /** Groups prefill and decode endpoints in so many rolesets, by AIBrix's labels; 0: no such labels. */
   readonly rolesets?: number
-  /** Whether the endpoints publish KV events, on free ports that their labels tell. */
-  readonly kvEvents?: boolean
+  /** The endpoints publish KV events and replay them, on this port and the following ones, two each, or (0) on free ones; their labels tell. */
+  readonly kvEvents?: number
   /** Where the file-discovery document goes; its state file lies beside it. Without it nothing is written. */
   readonly endpointsFile?: string
 }
@@ -76,6 +76,8 @@ export async function startPool(options: PoolOptions = {}): Promise<Pool> {
   }
   return pool
 }
+
+const kvPorts = (first: number, number: number): KvPorts => (first === 0 ? { port: 0, replayPort: 0 } : { port: first + 2 * number, replayPort: first + 2 * number + 1 })
 
 /** Where a scheduler, or an agent, follows the endpoint's KV events. */
 const kvLabels = (ports: KvPorts | undefined): Readonly<Record<string, string>> =>
@@ -174,7 +176,7 @@ class EndpointPool implements Pool {
   }
 
   async #start(role: Role, name?: string): Promise<SimulatedEndpoint> {
-    const { portBase = 0, model, adapters, engine, host, speed, timing, kvEvents = false } = this.#options
+    const { portBase = 0, model, adapters, engine, host, speed, timing, kvEvents } = this.#options
     const number = this.#started++
     const endpoint = await startEndpoint({
       name: name ?? this.#freeName(role),
@@ -186,7 +188,7 @@ class EndpointPool implements Pool {
       ...(host === undefined ? {} : { host }),
       ...(speed === undefined ? {} : { speed }),
       ...(timing === undefined ? {} : { timing }),
-      ...(kvEvents ? { kvEvents: { port: 0, replayPort: 0 } } : {}),
+      ...(kvEvents === undefined ? {} : { kvEvents: kvPorts(kvEvents, number) }),
     })
     this.#endpoints.set(endpoint.name, endpoint)
     return endpoint

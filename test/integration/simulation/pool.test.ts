@@ -43,7 +43,7 @@ describe('simulated pool', () => {
   })
 
   it('announces where its KV events are, and nothing of the kind where there are none', async () => {
-    const pool = await given({ decode: 2, kvEvents: true })
+    const pool = await given({ decode: 2, kvEvents: 0 })
     const ports = (await announced()).map(({ labels }) => [labels['signalbox/kv-events-port'], labels['signalbox/kv-replay-port']])
     expect(ports).toEqual(pool.endpoints.map(({ kvEvents }) => [String(kvEvents?.port), String(kvEvents?.replayPort)]))
     expect(new Set(ports.flat()).size).toBe(4)
