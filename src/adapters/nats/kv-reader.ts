@@ -11,7 +11,7 @@ import { ensureStream } from './streams.ts'
 /** Reports are kept for a reader that falls behind; one that falls further asks for all that is held. */
 const KEPT_MS = 600_000
 const KEPT_PER_ENDPOINT = 8192
-const KEPT_BYTES = 1_073_741_824
+const KEPT_BYTES = 268_435_456
 /** Reports that wait here unread, at most: the rest stays with the server. */
 const WAITING_MAX = 256
 /** After so long without a pause others have their turn: requests never wait behind KV events. */
