@@ -17,8 +17,18 @@ export const compareDecisions = (position: number, journal: readonly Decision[],
   if (journal.length === 0 && code.length === 0) return undefined
   if (alike(journal, code)) return undefined
   if (journal.length === code.length && journal.every((decision, i) => sameBytes(toBytes(encodeDecision, decision), toBytes(encodeDecision, code[i] as Decision)))) return undefined
-  const difference = firstDifference('decisions', journal, code) ?? { field: 'decisions', journalSays: 'other bytes', codeSays: 'these bytes' }
-  return { position, ...difference }
+  const { value: difference } = differencesIn('decisions', journal, code).next()
+  return { position, ...(difference ?? { field: 'decisions', journalSays: 'other bytes', codeSays: 'these bytes' }) }
+}
+
+/** Every field in which decisions differ, in order, up to so many. */
+export const decisionDifferences = (position: number, journal: readonly Decision[], code: readonly Decision[], most: number): Divergence[] => {
+  const found: Divergence[] = []
+  for (const difference of differencesIn('decisions', journal, code)) {
+    if (found.length === most) break
+    found.push({ position, ...difference })
+  }
+  return found
 }
 
 /** Whether plain data is the same in every field, and so is written as the same bytes. */
@@ -43,14 +53,14 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
 
 type Difference = Omit<Divergence, 'position'>
 
-/** The first field, in order, that differs; plain data only. */
-const firstDifference = (field: string, journal: unknown, code: unknown): Difference | undefined => {
+/** The fields, in order, that differ; plain data only. */
+function* differencesIn(field: string, journal: unknown, code: unknown): Generator<Difference, undefined, undefined> {
   if (Object.is(journal, code)) return undefined
-  if (!isRecord(journal) || !isRecord(code)) return { field, journalSays: show(journal), codeSays: show(code) }
-  for (const key of new Set([...Object.keys(journal), ...Object.keys(code)])) {
-    const found = firstDifference(`${field}.${key}`, journal[key], code[key])
-    if (found !== undefined) return found
+  if (!isRecord(journal) || !isRecord(code)) {
+    yield { field, journalSays: show(journal), codeSays: show(code) }
+    return undefined
   }
+  for (const key of new Set([...Object.keys(journal), ...Object.keys(code)])) yield* differencesIn(`${field}.${key}`, journal[key], code[key])
   return undefined
 }
 

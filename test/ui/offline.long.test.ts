@@ -95,7 +95,7 @@ describe('the visualizer of a file', { timeout: minutes }, () => {
     const { page } = await visit(browser, await viz(write('changed.sbj', records)))
     await page.waitForSelector('text=The first difference')
     expect(await page.inputValue(POSITION)).toBe(String(first))
-    expect(await page.textContent('.detail [role=alert]')).toMatch(/decisions\.0\.decisionType.*"changed".*code now says/s)
+    expect(await page.textContent('.detail [role=alert]')).toMatch(/code now says.*decisions\.0\.decisionType"changed""/s)
     await page.close()
   })
 

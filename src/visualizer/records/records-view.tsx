@@ -7,6 +7,7 @@ import { ReceiptView } from '../receipt/receipt-view.tsx'
 import { at, choose, chosen, client, failure, firstPosition, goTo, lastPosition, look, story } from '../state/store.ts'
 import { countText, durationText, kindText, shortText, timeText } from '../state/text.ts'
 import type { Look } from '../worker/messages.ts'
+import { Difference } from './difference.tsx'
 import { rowWindow } from './window.ts'
 
 const ROW = 26
@@ -68,7 +69,7 @@ const markChip = (marks: number): JSX.Element | null => {
 const Detail = ({ look: { known, position, atUs, kind, input, decided, endpoints, requests, liveRequests, timers } }: { look: Look }): JSX.Element => (
   <>
     <div class="row"><h2>{kindText(kind)}</h2><span class="quiet">position {position}, {timeText(atUs)} UTC</span></div>
-    <Divergence position={position} />
+    <Difference key={position} position={position} />
     {decided.map(({ receipt, sentence, recordedOnly }) => <div class="card" key={receipt.request}>{receipt.request === chosen.value ? <p class="sentence">{shortText(sentence)}</p> : <ReceiptView receipt={receipt} sentence={sentence} recordedOnly={recordedOnly} />}</div>)}
     {input === '' ? null : <details open={decided.length === 0} class="card"><summary>The input</summary><pre>{input}</pre></details>}
     {known ? <EngineAfter endpoints={endpoints} requests={requests} liveRequests={liveRequests} timers={timers} /> : <p class="quiet">{story.value?.info.undecidable === '' ? 'The engine as it stood here is shown once this is decided again.' : 'The engine as it stood here is not known.'}</p>}
@@ -111,24 +112,6 @@ const RequestTable = ({ rows }: { rows: Look['requests'] }): JSX.Element => {
       </div>
       {rows.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {rows.length - shown.length} older ones</button> : null}
     </>
-  )
-}
-
-const Divergence = ({ position }: { position: number }): JSX.Element | null => {
-  const divergence = story.value?.info.divergence
-  if (divergence?.position !== position) return null
-  return (
-    <div class="card stack" role="alert">
-      <h3 class="bad">The first difference</h3>
-      <table>
-        <tbody>
-          <tr><th scope="row">field</th><td class="mono">{divergence.field}</td></tr>
-          <tr><th scope="row">journal says</th><td class="mono">{divergence.journalSays}</td></tr>
-          <tr><th scope="row">code now says</th><td class="mono">{divergence.codeSays}</td></tr>
-        </tbody>
-      </table>
-      <p style={{ margin: 0 }}>{story.value?.info.cause}</p>
-    </div>
   )
 }
 

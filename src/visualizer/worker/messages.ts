@@ -190,6 +190,8 @@ export interface Questions {
   story(request: number): RequestStory
   /** Position of the next transition of an actor after a position, or of the one before; undefined where there is none. */
   step(machine: 'request' | 'endpoint', actor: number | string, position: number, direction: 1 | -1): number | undefined
+  /** The fields in which a record's decisions now differ from those recorded. */
+  differences(position: number): readonly Divergence[]
   lastWrite(probe: Probe, position: number): number | undefined
   flips(position: number, request: number): readonly Flip[]
   attributes(position: number, request: number): readonly AttributeUse[]

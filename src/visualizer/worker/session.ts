@@ -1,5 +1,8 @@
 import { loadConfiguration } from '../../config/load.ts'
 import { KNOWN_TYPES, pluginTypes } from '../../plugins/index.ts'
+import { decisionDifferences } from '../../replay/divergence.ts'
+import type { Divergence } from '../../replay/divergence.ts'
+import { engineAt } from '../../replay/engine-at.ts'
 import { engineOptions } from '../../replay/engine-options.ts'
 import { inspectionEvents } from '../../replay/exports/inspection.ts'
 import { sliceFile } from '../../replay/exports/slice.ts'
@@ -28,6 +31,8 @@ const RECEIPT_BYTES = 1024 * 1024
 /** How long one `advance` takes, so that other questions are answered soon; and the records between two looks at the clock. */
 const ADVANCE_MS = 40
 const ADVANCE_RECORDS = 64
+/** Fields shown in which a record differs. */
+const DIFFERENCES_MAX = 60
 /** Changed decisions shown with their receipts; all are counted. */
 const CHANGES_SHOWN_MAX = 500
 
@@ -99,6 +104,13 @@ export class Session {
 
   step(machine: 'request' | 'endpoint', actor: number | string, position: number, direction: 1 | -1): number | undefined {
     return this.undecidable === '' ? nextStep(this.whole, machine, actor, position, direction) : nextReport(this.travel, actor, position, direction)
+  }
+
+  differences(position: number): readonly Divergence[] {
+    const { plainOptions } = this.whole
+    const record = this.whole.record(position)
+    const turn = engineAt(plainOptions, this.whole.stateAt(position - 1)).step(record.input ?? { input: undefined }, record.atUs)
+    return decisionDifferences(position, record.decisions, turn.record.decisions, DIFFERENCES_MAX)
   }
 
   lastWrite(probe: Probe, position: number): number | undefined {

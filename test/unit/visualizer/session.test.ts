@@ -67,6 +67,15 @@ describe('an open journal', () => {
     expect(session.step('endpoint', 'default/a', 0, 1)).toBe(2)
   })
 
+  it('that now replays otherwise tells every field in which a record differs', async () => {
+    const changed = world.records.map((record) => ({ ...record, decisions: record.decisions.map((decision) => ({ ...decision, attempt: 7, decisionType: 'changed' })) }))
+    const { session } = await opened(changed)
+    const { story } = decidedWhole(session)
+    expect([story?.info.divergence?.field, story?.info.divergences]).toEqual(['decisions.0.attempt', 1])
+    expect(session.differences(key).map(({ field, journalSays, codeSays }) => [field, journalSays, codeSays])).toEqual([['decisions.0.attempt', '7', '1'], ['decisions.0.decisionType', '"changed"', '""']])
+    expect(session.differences(key + 1)).toEqual([])
+  })
+
   it('of plugins that are not here says which, and shows what was recorded', async () => {
     const { session, story } = await opened(foreign)
     expect(story.requests.ids).toEqual(['r'])
