@@ -105,6 +105,16 @@ describe('the prefill/decode router in the engine', () => {
     expect(counts(world.take(...inputs(key)))).toEqual(NOTHING)
   })
 
+  it('names the prefill endpoint for data planes that only asked, and takes it for done when the decode speaks', () => {
+    const world = fleet()
+    const { key, decision } = world.request(prompted('r1', 'hello world'))
+    const prefill = decision.profiles[1]?.picks[0]?.endpoint
+    const headers = new Map(decision.headers.map(({ name, value }) => [name, value]))
+    expect([prefill, headers.get('x-prefiller-host-port')]).toEqual([expect.stringContaining('default/p') as string, '10.0.0.1:8000'])
+    expect(counts(world.take(sent(key)))).toEqual({ prefills: 1, pending: 0, running: 1 })
+    expect(counts(world.take(started(key)))).toEqual({ prefills: 0, pending: 0, running: 1 })
+  })
+
   it('takes two requests that bear one id for two', () => {
     const world = fleet()
     const first = world.request(prompted('same', 'hello world'))

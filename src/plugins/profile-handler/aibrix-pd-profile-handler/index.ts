@@ -143,14 +143,15 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
   /** From here the pair counts as chosen: both trackers, the prefix table, the headers. */
   preRequest(request: Request, result: SchedulingResult): void {
     const services = this.needed()
-    const { profiles, execution } = this.settings
+    const { profiles } = this.settings
     const decode = result.results.get(profiles.decode)?.endpoints[0]
     const prefill = result.results.get(profiles.prefill)?.endpoints[0]
     if (decode === undefined) return
     this.state.pending.addPendingDecode(request.key, lifeOf(decode))
     request.headers.set('routing-strategy', 'pd')
     request.headers.set('target-pod', decode.hostPort)
-    request.headers.set(PREFILL_HEADER, prefill === undefined || execution === 'gateway' ? '' : prefill.hostPort)
+    // A front door that runs the prefill itself takes this away again; a data plane that only asked needs it.
+    request.headers.set(PREFILL_HEADER, prefill?.hostPort ?? '')
     this.state.phases.begin(request.key, prefill === undefined ? undefined : services.now())
     if (prefill === undefined) return
     this.state.prefills.addPrefillRequest(request.key, lifeOf(prefill))
@@ -184,9 +185,11 @@ export class AibrixPdProfileHandler implements ProfileHandler, PreRequest, Respo
   }
 
   responseBody(request: Request, step: ResponseStep): void {
-    // Whoever runs the prefill behind our back has done so when the decode speaks.
-    if (step.startOfStream && this.settings.execution === 'headers') this.state.prefills.removePrefillRequest(request.key)
-    if (step.startOfStream && !step.endOfStream) this.state.phases.firstToken(request.key, this.needed().now())
+    if (step.startOfStream && !step.endOfStream) {
+      // Whoever runs the prefill, behind our back too, has done so when the decode speaks.
+      this.state.prefills.removePrefillRequest(request.key)
+      this.state.phases.firstToken(request.key, this.needed().now())
+    }
     if (!step.endOfStream) return
     this.state.release(request.key)
     const phases = this.state.phases.take(request.key)
