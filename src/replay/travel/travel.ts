@@ -20,6 +20,14 @@ const KEYFRAME_EVERY = 1000
 /** Bytes of keyframes kept; above it every other one goes, so that a seek takes at most twice as long. */
 const KEYFRAME_BYTES_MAX = 256 * 1024 * 1024
 
+/** A guard of an actor's machine that said no. */
+interface Refusal {
+  readonly machine: 'request' | 'endpoint'
+  /** Key of the request, or life of the endpoint. */
+  readonly actor: number
+  readonly guard: string
+}
+
 /** What was taken and is to be decided again: records, or the state behind records that were lost. */
 type Due = { readonly kind: 'run'; readonly run: RecordRun } | { readonly kind: 'lost'; readonly state: StateAt }
 
@@ -42,8 +50,12 @@ export class Travel {
   private keyframeBytes = 0
   private keyframeEvery = KEYFRAME_EVERY
   private cursor: Engine | undefined = undefined
-  /** Whether the cursor came to where it is by a record, and so has its receipts. */
+  /** Whether the cursor came to where it is by a record, and so has its receipts and refusals. */
   private cursorStepped = false
+  private refused: Refusal[] = []
+  private noting = false
+  /** What cursors are made with: they tell which guards said no while the last record was taken. */
+  private readonly cursorOptions: EngineOptions
   /** The first difference between the journal and the code; later records are done again all the same. */
   divergence: Divergence | undefined = undefined
   divergences = 0
@@ -51,6 +63,16 @@ export class Travel {
   constructor(options: EngineOptions, start: StateAt) {
     this.start = start
     this.plainOptions = options
+    const note = (machine: Refusal['machine'], actor: number, guard: string, passed: boolean): void => {
+      if (this.noting && !passed) this.refused.push({ machine, actor, guard })
+    }
+    this.cursorOptions = {
+      ...options,
+      watch: {
+        request: { guard: (actor, name, passed) => note('request', actor.key, name, passed) },
+        endpoint: { guard: (actor, name, passed) => note('endpoint', actor.endpoint.life, name, passed) },
+      },
+    }
     this.keyframes = [start]
     this.taken = start.position
     this.sketch = new Sketch(start)
@@ -114,15 +136,24 @@ export class Travel {
     // The record itself is always done again, so that its receipts are there.
     const keyframe = this.keyframeBefore(wanted)
     const { cursor } = this
-    const engine = cursor !== undefined && (cursor.position < wanted || (cursor.position === wanted && this.cursorStepped)) && cursor.position >= keyframe.position ? cursor : engineAt(this.plainOptions, keyframe)
+    const engine = cursor !== undefined && (cursor.position < wanted || (cursor.position === wanted && this.cursorStepped)) && cursor.position >= keyframe.position ? cursor : engineAt(this.cursorOptions, keyframe)
     if (engine !== cursor) this.cursorStepped = false
+    if (!this.cursorStepped || engine.position < wanted) this.refused = []
     this.cursor = undefined
     for (const record of this.records(engine.position + 1, wanted)) {
+      this.noting = record.position === wanted
       engine.step(record.input ?? { input: undefined }, record.atUs)
       this.cursorStepped = true
     }
+    this.noting = false
     this.cursor = engine
     return engine
+  }
+
+  /** Guards that said no while the record at a position was taken, in order. */
+  refusalsAt(position: number): readonly Refusal[] {
+    this.seek(position)
+    return this.cursorStepped ? this.refused : []
   }
 
   /** The newest saved state before a position. */

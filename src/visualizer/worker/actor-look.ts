@@ -1,4 +1,3 @@
-import { engineAt } from '../../replay/engine-at.ts'
 import type { Travel } from '../../replay/travel/travel.ts'
 import type { ActorLook, StepRow } from './messages.ts'
 
@@ -75,18 +74,6 @@ const stepsOf = (travel: Travel, machine: number, actor: number, until: number):
   return { rows, heat }
 }
 
-/** The guards that said no to this actor while the record at the position was taken: it is done once more, watched. */
-const refusals = (travel: Travel, machine: 'request' | 'endpoint', key: number, position: number): string[] => {
-  if (position <= travel.start.position) return []
-  const refused = new Set<string>()
-  const note = (actor: number, name: string, passed: boolean): void => {
-    if (actor === key && !passed) refused.add(name)
-  }
-  const watch = machine === 'request'
-    ? { request: { guard: (actor: { readonly key: number }, name: string, passed: boolean) => note(actor.key, name, passed) } }
-    : { endpoint: { guard: (actor: { readonly endpoint: { readonly life: number } }, name: string, passed: boolean) => note(actor.endpoint.life, name, passed) } }
-  const record = travel.record(position)
-  const engine = engineAt({ ...travel.plainOptions, watch }, travel.stateAt(position - 1))
-  engine.step(record.input ?? { input: undefined }, record.atUs)
-  return [...refused]
-}
+/** The guards that said no to this actor while the record at the position was taken. */
+const refusals = (travel: Travel, machine: 'request' | 'endpoint', key: number, position: number): string[] =>
+  [...new Set(travel.refusalsAt(position).filter((each) => each.machine === machine && each.actor === key).map(({ guard }) => guard))]

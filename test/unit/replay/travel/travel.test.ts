@@ -52,6 +52,27 @@ describe('travel', () => {
     expect(whole.seek(key).receipts(key)).toHaveLength(1)
   })
 
+  it('tells the guards that said no while the record at which it stands was taken, from wherever it came', () => {
+    const keys = world.records.filter((record) => record.decisions.some(({ request }) => request === record.position)).map(({ position }) => position)
+    const [first = 0, , third = 0] = keys
+    const refused = (position: number): string[] => whole.refusalsAt(position).filter(({ machine, actor }) => machine === 'request' && actor === position).map(({ guard }) => guard)
+    const said = [refused(first), refused(third), refused(first), refused(first)]
+    expect(said[0]).toContain('isDenied')
+    expect(said).toEqual([said[0], refused(third), said[0], said[0]])
+    expect(whole.refusalsAt(0)).toEqual([])
+  })
+
+  it('decides again in steps of any size, and comes to the same', () => {
+    const travel = new Travel(engineOptions(), whole.start)
+    for (const part of feedAfter(journal, 0, Infinity)) travel.take(part)
+    expect([travel.decided, travel.last]).toEqual([0, world.records.length])
+    let steps = 1
+    while (travel.decide(37)) steps += 1
+    expect([travel.decided, steps]).toEqual([world.records.length, Math.ceil(world.records.length / 37)])
+    expect(encodeState(travel.seek(travel.last)).stateHash).toBe(encodeState(whole.seek(whole.last)).stateHash)
+    expect(travel.timeline.records.marks.view()).toEqual(whole.timeline.records.marks.view())
+  })
+
   it('stops at what is damaged, and keeps what came before', () => {
     const travel = new Travel(engineOptions(), whole.start)
     const parts = feedAfter(journal, 0, Infinity)
