@@ -167,8 +167,9 @@ describe('the prefill/decode router in the engine', () => {
     const world = new World(aibrixConfiguration({ promptLengthBucketing: true })).take(
       pdEndpoint('c1', 'all', 'rs1', { annotations: { 'model.aibrix.ai/config': JSON.stringify({ profiles: { default: { routingConfig: { combined: true } } } }) } }),
     )
-    const { decision } = world.request(prompted('r1', 'hello'))
+    const { key, decision } = world.request(prompted('r1', 'hello'))
     expect(decision).toMatchObject({ outcome: 'routed', decisionType: 'decode-only' })
+    expect(world.engine.receipts(key)[0]?.notes).toEqual(['combined default/c1: 0 waiting, 0 to be allocated, requests/s leave its queue not known', 'a combined endpoint: no roleset takes a prompt of this length'])
     expect(counts(world)).toEqual({ prefills: 0, pending: 1, running: 0 })
   })
 

@@ -14,7 +14,7 @@ export const jointChoiceOf = (selection: Selection<Endpoint>, profiles: Profiles
   const { prefill, decode, scored } = selection
   if (scored === undefined) {
     const run: ChosenRun = { profile: profiles.decode, scorer: '', scored: [decode], scores: [0], picked: decode }
-    return { runs: [run], pairs: [], notes: [selection.path === 'combined-by-length' ? 'a combined endpoint: no roleset takes a prompt of this length' : 'a combined endpoint: the pairs are overloaded and it is not'] }
+    return { runs: [run], pairs: [], notes: [combinedMeasures(decode, metricsOf), selection.path === 'combined-by-length' ? 'a combined endpoint: no roleset takes a prompt of this length' : 'a combined endpoint: the pairs are overloaded and it is not'] }
   }
   const runs: ChosenRun[] = [{ profile: profiles.decode, scorer: scored.decodeRun.policy, scored: scored.decodePods, scores: scored.decodeRun.scores, picked: decode }]
   if (prefill !== undefined) {
@@ -38,6 +38,11 @@ const prefillMeasures = (endpoint: Endpoint, metricsOf: MetricsOf<Endpoint>): st
   const { prefillTime, waitingRequests = 0, prefillPreallocQueue = 0, queueDrainRate1m } = metricsOf(endpoint)
   const mean = prefillTime === undefined || prefillTime.count === 0 ? 'no prefill time is known' : `${rounded((prefillTime.sumSeconds / prefillTime.count) * 1000)} ms a prefill`
   return `prefill ${endpoint.id}: ${mean}, ${waitingRequests} waiting, ${prefillPreallocQueue} to be allocated, ${known(queueDrainRate1m, 'requests/s leave its queue')}`
+}
+
+const combinedMeasures = (endpoint: Endpoint, metricsOf: MetricsOf<Endpoint>): string => {
+  const { waitingRequests = 0, prefillPreallocQueue = 0, decodePreallocQueue = 0, queueDrainRate1m } = metricsOf(endpoint)
+  return `combined ${endpoint.id}: ${waitingRequests} waiting, ${prefillPreallocQueue + decodePreallocQueue} to be allocated, ${known(queueDrainRate1m, 'requests/s leave its queue')}`
 }
 
 const decodeMeasures = (endpoint: Endpoint, { loads }: Scored<Endpoint>, metricsOf: MetricsOf<Endpoint>): string => {
