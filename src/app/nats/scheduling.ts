@@ -23,9 +23,12 @@ export interface NatsSchedulingOptions {
 /** The request desk, as clients on NATS see it. */
 export class NatsScheduling implements Scheduling {
   private readonly options: NatsSchedulingOptions
+  /** What the subjects of reports begin with: the key of the request follows. */
+  private readonly lifecycle: string
 
   constructor(options: NatsSchedulingOptions) {
     this.options = options
+    this.lifecycle = options.names.lifecycle(options.replica, 0).slice(0, -1)
   }
 
   async schedule(asked: ScheduleRequest, expired: Promise<void> | undefined): Promise<ScheduleReply> {
@@ -97,6 +100,7 @@ export class NatsScheduling implements Scheduling {
 
   /** Only headers that a journal may keep, whatever the data plane sent. */
   private journaled(headers: readonly Header[]): Header[] {
+    if (headers.length === 0) return []
     return journaledHeaders(readClientHeaders(headers.flatMap(({ name, value }) => [name, value])), this.options.preparation.receives)
   }
 
@@ -106,7 +110,7 @@ export class NatsScheduling implements Scheduling {
       request: reply.request,
       requestId,
       answer: { kind: 'route', value: routeOf(reply) },
-      lifecycleSubject: this.options.names.lifecycle(this.options.replica, reply.request),
+      lifecycleSubject: `${this.lifecycle}${reply.request}`,
     }
   }
 }
