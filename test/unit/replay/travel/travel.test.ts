@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeState } from '../../../../src/replay/engine-at.ts'
+import { encodeState, engineAt } from '../../../../src/replay/engine-at.ts'
 import { engineOptions } from '../../../../src/replay/engine-options.ts'
 import { feedAfter, feedStart, framed, openStart, unframed } from '../../../../src/replay/feed/feed.ts'
 import { lastWrite, readProbe } from '../../../../src/replay/travel/probe.ts'
@@ -109,6 +109,22 @@ describe('the last write of a value', () => {
     expect(at(found - 1)).not.toBe(at(found))
     const value = at(position)
     for (let later = found; later <= position; later += 1) expect(at(later)).toBe(value)
+  })
+
+  it('is the same whether looked for or noted on the way, for every kind of value', () => {
+    const fields = ['waitingQueueSize', 'kvCacheUsage', 'inFlightRequests', 'inFlightTokens'] as const
+    const noted = ['a', 'h'].flatMap((name) => fields.map((field) => ({ probe: { of: 'endpoint', id: `default/${name}`, field } as const, value: undefined as unknown, last: undefined as number | undefined })))
+    const engine = engineAt(engineOptions(), whole.start)
+    for (const record of world.records) {
+      engine.step(record.input ?? { input: undefined }, record.atUs)
+      for (const each of noted) {
+        const now = readProbe(engine, each.probe)
+        if (!Object.is(now, each.value)) each.last = record.position
+        each.value = now
+      }
+      if (record.position % 491 !== 0) continue
+      for (const { probe, last } of noted) expect(lastWrite(whole, probe, record.position), `${probe.id} ${probe.field} at ${record.position}`).toBe(last)
+    }
   })
 
   it('is unknown where it was so from the beginning', () => {
