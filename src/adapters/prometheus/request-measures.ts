@@ -47,6 +47,7 @@ export class RequestMeasures {
   private readonly folding: Folding
   private readonly series = new Map<string, RequestSeries>()
   private readonly open = new Map<number, OpenRequest>()
+  private last: (Pick<RequestReceived, 'model' | 'targetModel' | 'fairnessId' | 'priority'> & { readonly series: RequestSeries }) | undefined
 
   constructor(registry: Registry, folding: Folding) {
     this.families = new RequestFamilies(registry)
@@ -132,7 +133,17 @@ export class RequestMeasures {
     series.outputTokens.observe(usage.completionTokens)
   }
 
-  private seriesOf({ model, targetModel, fairnessId, priority }: RequestReceived): RequestSeries {
+  /** Most requests are like the one before. */
+  private seriesOf(request: RequestReceived): RequestSeries {
+    const { model, targetModel, fairnessId, priority } = request
+    const { last } = this
+    if (last !== undefined && last.model === model && last.targetModel === targetModel && last.fairnessId === fairnessId && last.priority === priority) return last.series
+    const series = this.foundSeriesOf(request)
+    this.last = { model, targetModel, fairnessId, priority, series }
+    return series
+  }
+
+  private foundSeriesOf({ model, targetModel, fairnessId, priority }: RequestReceived): RequestSeries {
     const { models, fairnessIds } = this.folding
     const values = [models.fold(model), models.fold(targetModel === '' ? model : targetModel), fairnessIds.fold(fairnessId), String(priority)]
     const key = values.join(SEPARATOR)
