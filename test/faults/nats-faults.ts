@@ -14,8 +14,6 @@ export interface FaultSize {
   readonly flood: number
   /** Malformed messages of each kind. */
   readonly malformed: number
-  /** Where the journal of the replica is that is killed. */
-  readonly thirdJournal: 'nats' | 'memory'
 }
 
 export interface Fault {
@@ -47,11 +45,15 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'replica cut off and back',
     inject: async ({ proxy, b, a }) => {
+      const told = (line: string): number => b.lines.filter((each) => each.includes(line)).length
+      const [away, back] = [told('NATS is away'), told('NATS is back')]
       proxy.cut()
-      await until(() => Promise.resolve(b.host.link.state === 'spooling'))
-      await until(() => Promise.resolve(a.host.actor.engine.position > 0))
+      await until(() => Promise.resolve(told('NATS is away') > away))
+      // The other takes all requests meanwhile.
+      const { position } = a.host.actor.engine
+      await until(() => Promise.resolve(a.host.actor.engine.position > position + 10))
       proxy.heal()
-      await until(() => Promise.resolve(b.host.link.state === 'live'))
+      await until(() => Promise.resolve(told('NATS is back') > back && b.host.link.state === 'live'))
     },
   },
   {
@@ -96,8 +98,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'replica killed in mid-burst',
-    inject: async (pool, { thirdJournal }) => {
-      const third = await pool.replicaProcess(thirdJournal)
+    inject: async (pool) => {
+      const third = await pool.replicaProcess()
       const before = pool.connection.stats().inMsgs
       await until(() => Promise.resolve(pool.connection.stats().inMsgs > before))
       await third.kill()

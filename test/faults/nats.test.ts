@@ -3,8 +3,8 @@ import { FAULTS } from './nats-faults.ts'
 import { PoolUnderLoad } from './pool-under-load.ts'
 import type { Outcome } from './pool-under-load.ts'
 
-const LOAD = { givenUpAfterMs: 4000, inFlight: 32, paceMs: 0, loadMs: 3000 }
-const SIZE = { noise: 400, reports: 600, flood: 100_000, malformed: 5000, thirdJournal: 'nats' } as const
+const LOAD = { givenUpAfterMs: 4000, inFlight: 32, paceMs: 0, loadMs: 3000, others: 'nats' } as const
+const SIZE = { noise: 400, reports: 600, flood: 100_000, malformed: 5000 }
 
 describe('a pool of replicas on NATS under load', () => {
   const rows: (readonly [string, Outcome])[] = []

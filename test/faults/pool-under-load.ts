@@ -24,6 +24,8 @@ export interface LoadOptions {
   readonly paceMs: number
   /** How long there is load at least; the fault may take longer. */
   readonly loadMs: number
+  /** Where the journals of the replicas besides the first are, whose is in JetStream. */
+  readonly others: 'nats' | 'memory'
 }
 
 /** What came of the load while a fault was at work. */
@@ -83,11 +85,11 @@ export class PoolUnderLoad {
   static async start(options: LoadOptions): Promise<PoolUnderLoad> {
     const world = await NatsWorld.start('max_pending: 4MB\nwrite_deadline: "1s"')
     const proxy = await TcpProxy.to(world.server.port)
-    for (const name of ['w', 'x', 'y', 'z']) await world.agent(`default/${name}`)
+    for (const name of ['w', 'x', 'y', 'z']) await world.agent(`default/${name}`, undefined, undefined, 1000)
     // Replica b comes over the proxy, which may be cut.
     const engines = await Promise.all([
-      world.engine({ ...flagsFor(options), replica: 'a' }),
-      world.engine({ ...flagsFor(options), replica: 'b', nats: proxy.url }),
+      world.engine({ ...flagsFor(options), replica: 'a', journal: 'nats' }),
+      world.engine({ ...flagsFor(options), replica: 'b', journal: options.others, nats: proxy.url }),
     ])
     const { connection } = await world.server.link({ inboxPrefix: CLIENT_INBOX })
     const pool = new PoolUnderLoad(world, proxy, engines, connection, options)
@@ -149,6 +151,7 @@ export class PoolUnderLoad {
     for (const [replica, engine] of [['a', this.a], ['b', this.b]] as const) {
       await engine.close()
       divergences += engine.host.divergences
+      if (replica !== 'a' && this.options.others === 'memory') continue
       look(journalIn(engine.folder), true)
       look(`${this.world.server.url}/default/${replica}`, false)
     }
@@ -162,8 +165,9 @@ export class PoolUnderLoad {
     await this.proxy.close()
   }
 
-  /** A third replica in a process of its own, with its journal in JetStream or in memory; resolves when it serves. */
-  async replicaProcess(journal: 'nats' | 'memory'): Promise<{ kill(): Promise<void> }> {
+  /** A third replica in a process of its own; resolves when it serves. */
+  async replicaProcess(): Promise<{ kill(): Promise<void> }> {
+    const { others: journal } = this.options
     const folder = temporaryFolder()
     const flags = [...flagsIn(folder.path, { ...flagsFor(this.options), nats: this.world.server.url, pool: 'default', replica: THIRD, journal })].flatMap(([name, value]) => [`--${name}`, value])
     const child = this.spawn(['serve', '--config', CONFIGURATION, ...flags], 'pipe')
@@ -217,7 +221,7 @@ export class PoolUnderLoad {
 
 const flagsFor = ({ givenUpAfterMs }: LoadOptions): Readonly<Record<string, string>> => {
   const timeout = `${givenUpAfterMs}ms`
-  return { 'timeout-sent': timeout, 'timeout-first-token': timeout, 'timeout-silence': timeout, 'nats-endpoint-timeout': '60s', journal: 'nats' }
+  return { 'timeout-sent': timeout, 'timeout-first-token': timeout, 'timeout-silence': timeout, 'nats-endpoint-timeout': '60s' }
 }
 
 /** Requests of peers that an engine counts. */

@@ -4,6 +4,7 @@ import type { LoadAssigned, LoadReleased } from '../../wire/index.ts'
 import { AcknowledgedPublisher } from './journal/acknowledged-publisher.ts'
 import { ensureLoadStream } from './load-stream.ts'
 import type { LoadStreamOptions } from './load-stream.ts'
+import { isStored } from './streams.ts'
 import { UnheardBlocks } from './unheard-blocks.ts'
 
 /** After so many messages the open set is told again. */
@@ -13,6 +14,8 @@ const ASSIGNED_MAX = 1000
 /** Bytes of block keys in one message, one request's more at most: well below a server's usual bound of 1 MB. */
 const BLOCK_BYTES_MAX = 256 * 1024
 const RETRY_MS = 250
+/** How often it is looked whether the stream still has the open set: who deletes or purges it tells nobody. */
+const LOOK_MS = 2000
 /** Under load, changes go at most this often: a message costs more than what is in it, here and at every peer. */
 const TELL_EVERY_MS = 5
 
@@ -32,6 +35,9 @@ export class LoadPublisher {
   private sequence = 0
   private sinceOpen = 0
   private mustOpen = true
+  /** Where the newest open set is in the stream. */
+  private openAt = 0
+  private readonly timer: NodeJS.Timeout
   private toldMs = -Infinity
   private scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined
   private sending: Promise<void> = Promise.resolve()
@@ -42,6 +48,7 @@ export class LoadPublisher {
     this.options = options
     this.open = open
     this.publisher = new AcknowledgedPublisher(options.link)
+    this.timer = setInterval(() => void this.look(), LOOK_MS)
   }
 
   /** Tells the open set. */
@@ -69,6 +76,7 @@ export class LoadPublisher {
 
   async close(): Promise<void> {
     this.closed = true
+    clearInterval(this.timer)
     await this.sending
     this.publisher.close()
   }
@@ -105,8 +113,20 @@ export class LoadPublisher {
     }
     const messages = this.messages(opens, opens ? this.unheard.addedTo(this.open()) : changed)
     const subject = this.options.names.load(this.options.replica)
-    await this.publisher.publishAll(messages.map((data) => ({ subject, data, headers: headers() })), () => undefined)
+    const publications = messages.map((data) => ({ subject, data, headers: headers() }))
+    const [first] = publications
+    if (opens && first !== undefined) this.openAt = await this.publisher.publishAll([first], () => undefined)
+    await this.publisher.publishAll(publications.slice(opens ? 1 : 0), () => undefined)
     this.unheard.clear()
+  }
+
+  /** Who reads anew needs the open set; and what was stored after it may be gone before peers read it. */
+  private async look(): Promise<void> {
+    const { link, names, replica } = this.options
+    const { openAt } = this
+    if (this.mustOpen || openAt === 0 || !link.connected) return
+    const isThere = await isStored(await link.manager(), names.loadStream, openAt, names.load(replica)).catch(() => true)
+    if (!isThere && openAt === this.openAt) this.reopen()
   }
 
   /** What is released comes last: it may have been assigned just before. */

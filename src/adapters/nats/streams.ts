@@ -35,6 +35,16 @@ export const infoOf = async (manager: JetStreamManager, name: string): Promise<S
   }
 }
 
+/** Whether the stream has a message of this subject at this sequence. */
+export const isStored = async (manager: JetStreamManager, stream: string, sequence: number, subject: string): Promise<boolean> => {
+  try {
+    return (await manager.streams.getMessage(stream, { seq: sequence }))?.subject === subject
+  } catch (error) {
+    if (error instanceof JetStreamApiError) return false
+    throw error
+  }
+}
+
 const added = async (manager: JetStreamManager, wanted: WantedStream): Promise<StreamInfo> => {
   try {
     return await manager.streams.add(wanted)

@@ -63,7 +63,7 @@ export class NatsWorld {
   }
 
   /** An agent for an endpoint, or for an address where nothing is; it follows the KV events that the endpoint publishes. */
-  async agent(name: string, at: Pick<SimulatedEndpoint, 'address' | 'port' | 'kvEvents'> = { address: '127.0.0.1', port: 9, kvEvents: undefined }, more: Readonly<Record<string, string>> = {}): Promise<Agent> {
+  async agent(name: string, at: Pick<SimulatedEndpoint, 'address' | 'port' | 'kvEvents'> = { address: '127.0.0.1', port: 9, kvEvents: undefined }, more: Readonly<Record<string, string>> = {}, intervalMs: number = 50): Promise<Agent> {
     const loaded = await load({ files: [], flags: new Map(Object.entries({ nats: this.server.url, pool: 'default', ...more })), pluginModules: [], allowExperimental: false, endpoints: undefined })
     const agent = await startAgent({
       broker: loaded.settings,
@@ -73,7 +73,7 @@ export class NatsWorld {
       labels: new Map([['llm-d.ai/role', 'decode']]),
       engine: 'vllm',
       metricsUrl: `http://${at.address}:${at.port}/metrics`,
-      intervalMs: 50,
+      intervalMs,
       kv: at.kvEvents === undefined ? undefined : {
         address: `tcp://127.0.0.1:${at.kvEvents.port}`,
         replayAddress: `tcp://127.0.0.1:${at.kvEvents.replayPort}`,

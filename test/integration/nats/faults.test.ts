@@ -3,8 +3,8 @@ import { FAULTS } from '../../faults/nats-faults.ts'
 import type { Fault } from '../../faults/nats-faults.ts'
 import { PoolUnderLoad, THIRD } from '../../faults/pool-under-load.ts'
 
-const LOAD = { givenUpAfterMs: 1000, inFlight: 2, paceMs: 20, loadMs: 100 }
-const SIZE = { noise: 100, reports: 60, flood: 3000, malformed: 100, thirdJournal: 'memory' } as const
+const LOAD = { givenUpAfterMs: 1000, inFlight: 2, paceMs: 20, loadMs: 100, others: 'memory' } as const
+const SIZE = { noise: 100, reports: 60, flood: 3000, malformed: 100 }
 
 const named = (...names: readonly string[]): readonly Fault[] =>
   names.map((name) => {
