@@ -8,15 +8,16 @@ const REQUESTS = 150
 
 const engine = await startEngine()
 try {
-  await engine.play(REQUESTS, 12)
+  await engine.play(REQUESTS, 6)
   const browser = await launchBrowser()
   try {
     const { page } = await visit(browser, `${engine.admin}/ui`, { viewport: { width: 1440, height: 860 }, colorScheme: 'light' })
+    await page.waitForSelector('[role=progressbar]', { state: 'detached' })
     await page.keyboard.press(' ')
     await page.keyboard.press('Home')
     // A slow request, at the moment of its decision: its receipt is the page's point.
-    for (let i = 0; i < 3; i += 1) await page.keyboard.press('s')
-    await page.waitForSelector('aside .sentence')
+    for (let i = 0; i < 8; i += 1) await page.keyboard.press('s')
+    await page.waitForSelector('aside tr.out')
     await page.screenshot({ path: process.argv[2] ?? PICTURE })
     process.stdout.write(`${process.argv[2] ?? PICTURE}\n`)
   } finally {

@@ -51,6 +51,7 @@ export const open = async (source: Source): Promise<void> => {
       if (following.value || at.value === 0) at.value = opened.info.lastPosition
       else at.value = Math.min(Math.max(at.value, opened.info.firstPosition), opened.info.lastPosition)
     })
+    progress.value = undefined
     await advance()
     if (opened.info.live) void tail()
   } catch (error) {
