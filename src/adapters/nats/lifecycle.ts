@@ -5,6 +5,7 @@ import { decodeLifecycleReport, fromBytes, WireError } from '../../wire/index.ts
 import type { LifecycleReport } from '../../wire/index.ts'
 import type { NatsLink } from './connection.ts'
 import { readLifecycleJson } from './lifecycle-json.ts'
+import { Lookout } from './lookout.ts'
 import type { Names } from './names.ts'
 import { ensureStream } from './streams.ts'
 import { isJson } from './telemetry.ts'
@@ -33,6 +34,7 @@ export class LifecycleConsumer {
   private readonly options: LifecycleOptions
   private messages: ConsumerMessages | undefined
   private running: Promise<void> = Promise.resolve()
+  private lookout: Lookout | undefined
   private closed = false
   private wake: (() => void) | undefined
   /** Reports that wait in the server. */
@@ -46,11 +48,15 @@ export class LifecycleConsumer {
   async start(): Promise<void> {
     await this.begin()
     this.running = this.run()
+    const { link, names, replica } = this.options
+    const manager = await link.manager()
+    this.lookout = new Lookout(link, async () => (await manager.consumers.info(names.lifecycleStream, replica)).name === replica, () => this.messages?.stop())
   }
 
   async close(): Promise<void> {
     this.closed = true
     this.wake?.()
+    this.lookout?.close()
     this.messages?.stop()
     await this.running
   }

@@ -4,6 +4,7 @@ import type { LoadAssigned, LoadReleased } from '../../wire/index.ts'
 import { AcknowledgedPublisher } from './journal/acknowledged-publisher.ts'
 import { ensureLoadStream } from './load-stream.ts'
 import type { LoadStreamOptions } from './load-stream.ts'
+import { Lookout } from './lookout.ts'
 import { isStored } from './streams.ts'
 import { UnheardBlocks } from './unheard-blocks.ts'
 
@@ -14,8 +15,6 @@ const ASSIGNED_MAX = 1000
 /** Bytes of block keys in one message, one request's more at most: well below a server's usual bound of 1 MB. */
 const BLOCK_BYTES_MAX = 256 * 1024
 const RETRY_MS = 250
-/** How often it is looked whether the stream still has the open set: who deletes or purges it tells nobody. */
-const LOOK_MS = 2000
 /** Under load, changes go at most this often: a message costs more than what is in it, here and at every peer. */
 const TELL_EVERY_MS = 5
 
@@ -37,7 +36,7 @@ export class LoadPublisher {
   private mustOpen = true
   /** Where the newest open set is in the stream. */
   private openAt = 0
-  private readonly timer: NodeJS.Timeout
+  private readonly lookout: Lookout
   private toldMs = -Infinity
   private scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined
   private sending: Promise<void> = Promise.resolve()
@@ -48,7 +47,7 @@ export class LoadPublisher {
     this.options = options
     this.open = open
     this.publisher = new AcknowledgedPublisher(options.link)
-    this.timer = setInterval(() => void this.look(), LOOK_MS)
+    this.lookout = new Lookout(options.link, () => this.isOpen(), () => this.reopen())
   }
 
   /** Tells the open set. */
@@ -76,7 +75,7 @@ export class LoadPublisher {
 
   async close(): Promise<void> {
     this.closed = true
-    clearInterval(this.timer)
+    this.lookout.close()
     await this.sending
     this.publisher.close()
   }
@@ -121,12 +120,11 @@ export class LoadPublisher {
   }
 
   /** Who reads anew needs the open set; and what was stored after it may be gone before peers read it. */
-  private async look(): Promise<void> {
+  private async isOpen(): Promise<boolean> {
     const { link, names, replica } = this.options
     const { openAt } = this
-    if (this.mustOpen || openAt === 0 || !link.connected) return
-    const isThere = await isStored(await link.manager(), names.loadStream, openAt, names.load(replica)).catch(() => true)
-    if (!isThere && openAt === this.openAt) this.reopen()
+    if (this.mustOpen || openAt === 0) return true
+    return (await isStored(await link.manager(), names.loadStream, openAt, names.load(replica))) || openAt !== this.openAt
   }
 
   /** What is released comes last: it may have been assigned just before. */

@@ -1,11 +1,12 @@
 import { DeliverPolicy } from '@nats-io/jetstream'
-import type { ConsumerMessages } from '@nats-io/jetstream'
+import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { decodePeerLoadReported, fromBytes, WireError } from '../../wire/index.ts'
 import type { PeerLoadReported } from '../../wire/index.ts'
 import { LoadBacklog } from './load-backlog.ts'
 import type { Taken } from './load-backlog.ts'
 import { ensureLoadStream } from './load-stream.ts'
 import type { LoadStreamOptions } from './load-stream.ts'
+import { Lookout } from './lookout.ts'
 import type { Names } from './names.ts'
 
 const RETRY_MS = 250
@@ -20,6 +21,8 @@ export class LoadReader {
   private messages: ConsumerMessages | undefined
   private running: Promise<void> = Promise.resolve()
   private restarting: Promise<void> | undefined
+  private consumer: Consumer | undefined
+  private readonly lookout: Lookout
   private closed = false
   private readonly end = Promise.withResolvers<void>()
   /** Messages that wait in the server. */
@@ -29,6 +32,7 @@ export class LoadReader {
     this.options = options
     this.taken = taken
     this.report = report
+    this.lookout = new Lookout(options.link, async () => (await this.consumer?.info()) !== null, () => void this.restart())
   }
 
   async start(): Promise<void> {
@@ -37,6 +41,7 @@ export class LoadReader {
     const consumer = await link.jetstream().consumers.get(names.loadStream, { deliver_policy: DeliverPolicy.All })
     const pending = (await consumer.info(true)).num_pending
     this.behind = pending
+    this.consumer = consumer
     this.messages = await consumer.consume({ abort_on_missing_resource: true, max_messages: AHEAD_MAX })
     this.running = this.read(this.messages, pending)
   }
@@ -50,6 +55,7 @@ export class LoadReader {
   async close(): Promise<void> {
     this.closed = true
     this.end.resolve()
+    this.lookout.close()
     this.messages?.stop()
     await this.running
   }
