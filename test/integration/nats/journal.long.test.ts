@@ -72,7 +72,8 @@ describe('an engine whose journal is in JetStream', { timeout: 90_000 }, () => {
     expect((await run('replay', place)).out).toContain('0 divergences')
     expect((await run('journal', 'verify', place)).out).toContain(`${place} is whole`)
     expect(JSON.parse((await run('journal', 'stat', '--json', place)).out)).toMatchObject({ requests: 4 })
-    expect((await run('journal', 'tail', '-n', '2', place)).out.trim().split('\n')).toHaveLength(2)
+    // What comes meanwhile is told too.
+    expect((await run('journal', 'tail', '-n', '2', place)).out.trim().split('\n').length).toBeGreaterThanOrEqual(2)
     const file = join(engine.folder, 'slice.sbj')
     expect((await run('journal', 'export', place, file)).code).toBe(0)
     expect((await run('replay', file)).out).toContain('0 divergences')
