@@ -45,7 +45,7 @@ export const forkCommand = (): Command =>
       const reader = openJournalAt(path, flags)
       try {
         const options = engineOptions(await pluginModules(flags.plugins ?? []), { receiptBytes: RECEIPT_BYTES })
-        const run = forkOf(options, reader, completed, { from: flags.from, until: flags.until })
+        const run = forkOf(options, reader, completed, { from: flags.from, until: flags.until }, () => flags.json === true)
         const progress = new Progress('fork', reader.lastPosition())
         let shown = 0
         for (;;) {

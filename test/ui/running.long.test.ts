@@ -127,6 +127,7 @@ describe('the visualizer of a running engine', { timeout: minutes }, () => {
     await page.click('text=Decide again')
     await page.waitForSelector('text=/\\d+ of \\d+ decisions change/')
     await page.click('.fork td button[aria-expanded]')
+    await page.waitForSelector('.beside section >> nth=1')
     expect(await page.locator('.beside section').count()).toBe(2)
     expect(await page.locator('.forkcharts svg').count()).toBe(3)
     await text.fill('kind: EndpointPickerConfig\nplugins: [{ type: no-such-scorer }]\n')

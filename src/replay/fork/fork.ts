@@ -37,9 +37,10 @@ const PROGRESS_EVERY = 4096
  *
  * Recorded: the inputs, with their times. Assumed: that endpoints would have answered as they did, when and wherever a
  * request goes.
+ * @param wantsReceipts whether the next change should bear its receipts: with many endpoints they are large
  * @throws SignalboxError where the configuration names what is not there
  */
-export function* fork(options: EngineOptions, start: StateAt, records: Iterable<JournalRecord>, configuration: CompletedConfiguration): Generator<ForkedDecision | number, ForkSummary, undefined> {
+export function* fork(options: EngineOptions, start: StateAt, records: Iterable<JournalRecord>, configuration: CompletedConfiguration, wantsReceipts: () => boolean = () => true): Generator<ForkedDecision | number, ForkSummary, undefined> {
   const text = JSON.stringify(configuration)
   const recorded = engineAt(options, start)
   const forked = forkedAt(options, start, text)
@@ -52,7 +53,9 @@ export function* fork(options: EngineOptions, start: StateAt, records: Iterable<
     for (const [a, b] of pairs(was, is)) {
       const changed = outcomeText(a) !== outcomeText(b)
       tally.decided(a, b, changed)
-      if (changed) yield change(record, a, b, recorded.receipts(record.position), forked.receipts(record.position))
+      if (!changed) continue
+      const receipts = wantsReceipts()
+      yield change(record, idOf(record, recorded, forked, a ?? b), a, b, receipts ? recorded.receipts(record.position) : NONE, receipts ? forked.receipts(record.position) : NONE)
     }
     if (record.position % PROGRESS_EVERY === 0) yield record.position
   }
@@ -88,14 +91,20 @@ export const outcomeText = (decision: Decision | undefined): string => {
   return decision.profiles.flatMap(({ stage, picks }) => (picks[0] === undefined ? [] : [`${stage} on ${picks[0].endpoint}`])).join(', ')
 }
 
-const change = (record: JournalRecord, a: Decision | undefined, b: Decision | undefined, was: readonly Receipt[], is: readonly Receipt[]): ForkedDecision => {
+const NONE: readonly Receipt[] = []
+
+/** The client's label of a request that was just decided. */
+const idOf = ({ input }: JournalRecord, recorded: Engine, forked: Engine, decision: Decision | undefined): string => {
+  const key = decision?.request ?? 0
+  const arrived = input?.input?.kind === 'requestReceived' ? input.input.value.requestId : undefined
+  return recorded.view.requests.get(key)?.id ?? forked.view.requests.get(key)?.id ?? arrived ?? ''
+}
+
+const change = (record: JournalRecord, requestId: string, a: Decision | undefined, b: Decision | undefined, was: readonly Receipt[], is: readonly Receipt[]): ForkedDecision => {
   const request = a?.request ?? b?.request ?? 0
   const of = (receipts: readonly Receipt[]): Receipt | undefined => receipts.find((receipt) => receipt.request === request)
-  const recordedReceipt = of(was)
-  const forkedReceipt = of(is)
   return {
-    position: record.position, atUs: record.atUs, request, attempt: a?.attempt ?? b?.attempt ?? 0,
-    requestId: recordedReceipt?.requestId ?? forkedReceipt?.requestId ?? '',
-    recorded: outcomeText(a), forked: outcomeText(b), recordedReceipt, forkedReceipt,
+    position: record.position, atUs: record.atUs, request, requestId, attempt: a?.attempt ?? b?.attempt ?? 0,
+    recorded: outcomeText(a), forked: outcomeText(b), recordedReceipt: of(was), forkedReceipt: of(is),
   }
 }

@@ -1,12 +1,13 @@
 import { signal, useSignal, useSignalEffect } from '@preact/signals'
 import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { ForkedDecision } from '../../replay/fork/fork.ts'
+import { useEffect } from 'preact/hooks'
 import { sentence } from '../../replay/sentence.ts'
+import type { Receipt } from '../../wire/decision.ts'
 import { ReceiptView } from '../receipt/receipt-view.tsx'
-import { client, goTo, progress, story } from '../state/store.ts'
+import { client, failure, goTo, progress, story } from '../state/store.ts'
 import { countText, shortText, timeText } from '../state/text.ts'
-import type { ForkResult } from '../worker/messages.ts'
+import type { ForkChange, ForkResult } from '../worker/messages.ts'
 import { ForkCharts, ForkLegend, Spark } from './charts.tsx'
 
 const configuration: Signal<string> = signal('')
@@ -72,13 +73,13 @@ const Result = ({ result: { summary, changes } }: { result: ForkResult }): JSX.E
       <h3>Decisions that change{changes.length < summary.changed ? `, the first ${changes.length}` : ''}</h3>
       <div class="card"><table>
         <thead><tr><th scope="col">position</th><th scope="col">time</th><th scope="col">recorded</th><th scope="col">forked</th></tr></thead>
-        <tbody>{changes.map((change, i) => <Change key={i} change={change} shown={open.value === i} toggle={() => { open.value = open.value === i ? undefined : i }} />)}</tbody>
+        <tbody>{changes.map((change, i) => <Change key={i} change={change} place={i} shown={open.value === i} toggle={() => { open.value = open.value === i ? undefined : i }} />)}</tbody>
       </table></div>
     </>
   )
 }
 
-const Change = ({ change, shown, toggle }: { change: ForkedDecision; shown: boolean; toggle: () => void }): JSX.Element => (
+const Change = ({ change, place, shown, toggle }: { change: ForkChange; place: number; shown: boolean; toggle: () => void }): JSX.Element => (
   <>
     <tr class={shown ? 'chosen' : ''}>
       <td><button type="button" class="plain" aria-expanded={shown} onClick={toggle}>{change.position}</button></td>
@@ -86,12 +87,28 @@ const Change = ({ change, shown, toggle }: { change: ForkedDecision; shown: bool
     </tr>
     {shown ? (
       <tr><td colSpan={4}>
-        <div class="beside">
-          <div class="stack"><h3>Recorded</h3>{change.recordedReceipt === undefined ? <p class="quiet">no decision</p> : <ReceiptView bare receipt={change.recordedReceipt} sentence={sentence(change.recordedReceipt)} />}</div>
-          <div class="stack"><h3>Forked</h3>{change.forkedReceipt === undefined ? <p class="quiet">no decision</p> : <ReceiptView bare receipt={change.forkedReceipt} sentence={sentence(change.forkedReceipt)} />}</div>
-        </div>
+        {change.hasReceipts ? <Receipts place={place} /> : <p class="quiet">The receipts of the first changes are kept, not this one's.</p>}
         <button type="button" class="plain small" onClick={() => goTo(change.position, 'records')}>Go to the record</button>
       </td></tr>
     ) : null}
   </>
 )
+
+const Receipts = ({ place }: { place: number }): JSX.Element => {
+  const found = useSignal<{ readonly recorded: Receipt | undefined; readonly forked: Receipt | undefined } | undefined>(undefined)
+  useEffect(() => {
+    client.ask('forkReceipts', place).then((receipts) => {
+      found.value = receipts
+    }).catch((error: unknown) => {
+      failure.value = String(error)
+    })
+  }, [place])
+  if (found.value === undefined) return <p class="quiet">Looking…</p>
+  const { recorded, forked } = found.value
+  return (
+    <div class="beside">
+      <div class="stack"><h3>Recorded</h3>{recorded === undefined ? <p class="quiet">no decision</p> : <ReceiptView bare receipt={recorded} sentence={sentence(recorded)} />}</div>
+      <div class="stack"><h3>Forked</h3>{forked === undefined ? <p class="quiet">no decision</p> : <ReceiptView bare receipt={forked} sentence={sentence(forked)} />}</div>
+    </div>
+  )
+}

@@ -165,9 +165,14 @@ export interface RequestStory {
   readonly decided: readonly Decided[]
 }
 
+/** A changed decision without its receipts, which are asked for when somebody looks. */
+export interface ForkChange extends Omit<ForkedDecision, 'recordedReceipt' | 'forkedReceipt'> {
+  readonly hasReceipts: boolean
+}
+
 export interface ForkResult {
   readonly summary: ForkSummary
-  readonly changes: readonly ForkedDecision[]
+  readonly changes: readonly ForkChange[]
 }
 
 /** How far a journal was decided again. */
@@ -197,6 +202,8 @@ export interface Questions {
   attributes(position: number, request: number): readonly AttributeUse[]
   configuration(): string
   fork(yaml: string): ForkResult
+  /** Both receipts of a change of the last fork, by its place. */
+  forkReceipts(place: number): { readonly recorded: Receipt | undefined; readonly forked: Receipt | undefined }
   slice(from: number, to: number): Uint8Array
   sliceTest(from: number, to: number): string
   inspection(from: number, to: number): string

@@ -20,7 +20,8 @@ import type { Probe } from '../../replay/travel/probe.ts'
 import { Travel } from '../../replay/travel/travel.ts'
 import { actorLook, nextStep, unknownActor } from './actor-look.ts'
 import { decidedAt, engineLook, inputText } from './engine-look.ts'
-import type { ActorLook, Advance, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
+import type { Receipt } from '../../wire/decision.ts'
+import type { ActorLook, Advance, ForkChange, ForkResult, JournalInfo, Look, RequestStory, Source, Story } from './messages.ts'
 import { nextReport, recordedAt, recordedLook, undecidableText } from './recorded.ts'
 import { openSource, Unreachable } from './source.ts'
 import type { JournalSource } from './source.ts'
@@ -33,8 +34,10 @@ const ADVANCE_MS = 40
 const ADVANCE_RECORDS = 64
 /** Fields shown in which a record differs. */
 const DIFFERENCES_MAX = 60
-/** Changed decisions shown with their receipts; all are counted. */
+/** Changed decisions shown; all are counted. */
 const CHANGES_SHOWN_MAX = 500
+/** Their receipts are kept up to about so many rows of candidates, some 50 MB. */
+const CANDIDATES_KEPT_MAX = 200_000
 
 /** One open journal, and all that can be asked of it. */
 export class Session {
@@ -44,6 +47,8 @@ export class Session {
   private fault = ''
   /** Why nothing can be decided again, in words; then only what was recorded is told. */
   private undecidable = ''
+  /** Changed decisions of the last fork. */
+  private changes: readonly ForkedDecision[] = []
 
   constructor(progress: (done: number, total: number) => void) {
     this.progress = progress
@@ -137,14 +142,24 @@ export class Session {
       ? JSON.parse(yaml)
       : loadConfiguration({ texts: [{ file: 'fork.yaml', text: yaml }], pluginTypes, knownTypes: KNOWN_TYPES, allowExperimental: true }).completed
     const changes: ForkedDecision[] = []
+    this.changes = changes
     const { whole } = this
-    const run = fork(whole.plainOptions, whole.start, whole.records(whole.start.position + 1, whole.last), completed)
+    let candidates = 0
+    const run = fork(whole.plainOptions, whole.start, whole.records(whole.start.position + 1, whole.last), completed, () => changes.length < CHANGES_SHOWN_MAX && candidates < CANDIDATES_KEPT_MAX)
     for (;;) {
       const step = run.next()
-      if (step.done === true) return { summary: step.value, changes }
+      if (step.done === true) return { summary: step.value, changes: changes.map(withoutReceipts) }
       if (typeof step.value === 'number') this.progress(step.value, whole.last)
-      else if (changes.length < CHANGES_SHOWN_MAX) changes.push(step.value)
+      else if (changes.length < CHANGES_SHOWN_MAX) {
+        changes.push(step.value)
+        candidates += candidatesOf(step.value.recordedReceipt) + candidatesOf(step.value.forkedReceipt)
+      }
     }
+  }
+
+  forkReceipts(place: number): { readonly recorded: Receipt | undefined; readonly forked: Receipt | undefined } {
+    const { recordedReceipt: recorded, forkedReceipt: forked } = this.changes[place] ?? {}
+    return { recorded, forked }
   }
 
   slice(from: number, to: number): Uint8Array {
@@ -225,3 +240,7 @@ export class Session {
     }
   }
 }
+
+const candidatesOf = (receipt: Receipt | undefined): number => receipt?.profiles.reduce((sum, { candidates }) => sum + candidates.length, 0) ?? 0
+
+const withoutReceipts = ({ recordedReceipt, forkedReceipt, ...change }: ForkedDecision): ForkChange => ({ ...change, hasReceipts: recordedReceipt !== undefined || forkedReceipt !== undefined })

@@ -5,7 +5,7 @@ import type { Source } from '../../../src/visualizer/worker/messages.ts'
 import { Session } from '../../../src/visualizer/worker/session.ts'
 import type { Record as JournalRecord } from '../../../src/wire/journal.ts'
 import { singleProfile } from '../../story/configuration.ts'
-import { ended, joined, received, sent, started } from '../../story/inputs.ts'
+import { ended, joined, received, sent, started, telemetry } from '../../story/inputs.ts'
 import { World } from '../../story/world.ts'
 
 const world = new World(singleProfile()).take(joined('a'), joined('b'))
@@ -74,6 +74,19 @@ describe('an open journal', () => {
     expect([story?.info.divergence?.field, story?.info.divergences]).toEqual(['decisions.0.attempt', 1])
     expect(session.differences(key).map(({ field, journalSays, codeSays }) => [field, journalSays, codeSays])).toEqual([['decisions.0.attempt', '7', '1'], ['decisions.0.decisionType', '"changed"', '""']])
     expect(session.differences(key + 1)).toEqual([])
+  })
+
+  it('forks, and gives the receipts of a change when they are asked for', async () => {
+    const uneven = new World(singleProfile()).take(joined('a'), joined('b'))
+    uneven.step(telemetry([{ slot: 0, waiting: 9, kv: 0.1 }, { slot: 1, waiting: 0, kv: 0.9 }]), 50)
+    const { key: asked } = uneven.request(received('r', { shape: { tokenized: true, prompts: [], problem: '' } }))
+    const { session } = await opened(uneven.records)
+    const other = singleProfile()
+    const { summary, changes } = session.fork(JSON.stringify({ ...other, profiles: other.profiles.map((profile) => ({ ...profile, scorers: [{ plugin: 'kv-cache-utilization-scorer', weight: 1 }] })) }))
+    expect([summary.changed, changes]).toMatchObject([1, [{ position: asked, requestId: 'r', recorded: 'decode on default/b', forked: 'decode on default/a', hasReceipts: true }]])
+    const { recorded, forked } = session.forkReceipts(0)
+    expect([recorded?.profiles[0]?.scorers.length, forked?.profiles[0]?.scorers.length]).toEqual([3, 1])
+    expect(session.forkReceipts(1)).toEqual({ recorded: undefined, forked: undefined })
   })
 
   it('of plugins that are not here says which, and shows what was recorded', async () => {
