@@ -53,7 +53,6 @@ export const ForkView = (): JSX.Element => {
 
 const Result = ({ result: { summary, changes } }: { result: ForkResult }): JSX.Element => {
   const open = useSignal<number | undefined>(undefined)
-  const busiest = summary.endpoints.reduce((most, { recorded, forked }) => Math.max(most, ...recorded.inFlight, ...forked.inFlight), 1)
   const share = summary.decisions === 0 ? 0 : Math.round((summary.changed / summary.decisions) * 1000) / 10
   return (
     <>
@@ -66,16 +65,41 @@ const Result = ({ result: { summary, changes } }: { result: ForkResult }): JSX.E
       </div>
       <div class="row"><h3>Over time</h3><ForkLegend /></div>
       <ForkCharts stretches={summary.overTime} />
-      <div class="card across" tabIndex={0} role="group" aria-label="Endpoints"><table>
-        <thead><tr><th scope="col">endpoint</th><th scope="col">in flight</th><th scope="col" class="number">picks</th><th scope="col" class="number">forked</th><th scope="col" class="number">most in flight</th><th scope="col" class="number">forked</th></tr></thead>
-        <tbody>{summary.endpoints.map(({ id, recorded, forked }) => <tr key={id}><td class="nowrap">{shortText(id)}</td><td><Spark recorded={recorded.inFlight} forked={forked.inFlight} most={busiest} /></td><td class="number">{countText(recorded.picks)}</td><td class="number"><strong>{countText(forked.picks)}</strong></td><td class="number">{recorded.inFlightMax}</td><td class="number"><strong>{forked.inFlightMax}</strong></td></tr>)}</tbody>
-      </table></div>
+      <Endpoints endpoints={summary.endpoints} />
       <h3>Decisions that change{changes.length < summary.changed ? `, the first ${changes.length}` : ''}</h3>
       <div class="card"><table>
         <thead><tr><th scope="col">position</th><th scope="col">time</th><th scope="col">recorded</th><th scope="col">forked</th></tr></thead>
         <tbody>{changes.map((change, i) => <Change key={i} change={change} place={i} shown={open.value === i} toggle={() => { open.value = open.value === i ? undefined : i }} />)}</tbody>
       </table></div>
     </>
+  )
+}
+
+const ENDPOINTS_FIRST = 10
+
+/** Each endpoint's share, those whose share changes most first. */
+const Endpoints = ({ endpoints }: { endpoints: ForkResult['summary']['endpoints'] }): JSX.Element => {
+  const all = useSignal(false)
+  const shift = ({ recorded, forked }: (typeof endpoints)[number]): number => Math.abs(forked.picks - recorded.picks)
+  const sorted = endpoints.toSorted((a, b) => shift(b) - shift(a))
+  const shown = all.value ? sorted : sorted.slice(0, ENDPOINTS_FIRST)
+  const busiest = endpoints.reduce((most, { recorded, forked }) => Math.max(most, ...recorded.inFlight, ...forked.inFlight), 1)
+  return (
+    <div class="card across" tabIndex={0} role="group" aria-label="Endpoints">
+      <table>
+        <thead><tr><th scope="col">endpoint</th><th scope="col">in flight</th><th scope="col" class="number">picks</th><th scope="col" class="number">forked</th><th scope="col" class="number">most in flight</th><th scope="col" class="number">forked</th></tr></thead>
+        <tbody>
+          {shown.map(({ id, recorded, forked }) => (
+            <tr key={id}>
+              <td class="nowrap">{shortText(id)}</td><td><Spark recorded={recorded.inFlight} forked={forked.inFlight} most={busiest} /></td>
+              <td class="number">{countText(recorded.picks)}</td><td class="number"><strong>{countText(forked.picks)}</strong></td>
+              <td class="number">{recorded.inFlightMax}</td><td class="number"><strong>{forked.inFlightMax}</strong></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {sorted.length > shown.length ? <button type="button" class="plain small" onClick={() => { all.value = true }}>and {sorted.length - shown.length} more, whose share changes less</button> : null}
+    </div>
   )
 }
 
