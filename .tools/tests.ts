@@ -22,9 +22,9 @@ export function sumOf(a: Tally, b: Tally): Tally {
   return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }
 }
 
-/** Runs the test files whose path contains one of the filters (all when there is none). That none ran is one failed. */
+/** Runs the test files whose path contains one of the filters (all of every run when there is none). That none ran is one failed. */
 export async function runTests(filters: readonly string[], options: CliOptions = {}): Promise<Tally> {
-  const vitest = await startVitest('test', [...filters], { root, config: '.config/vitest.config.ts', watch: false, ...options })
+  const vitest = await startVitest('test', [...filters], { root, config: '.config/vitest.config.ts', watch: false, project: ['code', 'world'], ...options })
   const modules = vitest.state.getTestModules()
   const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))
   const errors = modules.reduce((sum, module) => sum + module.errors().length, vitest.state.getUnhandledErrors().length)
@@ -67,10 +67,9 @@ async function runProperties(rounds: number): Promise<Tally> {
 if (import.meta.main) {
   const [name, ...filters] = process.argv.slice(2)
   if (name === 'faults') {
-    const minutes = 60_000
-    close(await runTests(filters, { include: ['test/faults/**/*.test.ts', 'test/integration/**/*.long.test.ts'], exclude: [], fileParallelism: false, testTimeout: 5 * minutes }))
+    close(await runTests(filters, { project: ['faults'], fileParallelism: false }))
   } else if (name === 'ui') {
-    close(await runTests(filters, { include: ['test/ui/**/*.test.ts'], exclude: [], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 }))
+    close(await runTests((filters.length > 0 ? filters : ['']).map((filter) => `test/ui/${filter}`), { project: ['ui', 'world'], fileParallelism: false }))
   } else if (name === 'properties') {
     close(await runProperties(Number(filters[0] ?? 5)))
   } else {

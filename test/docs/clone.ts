@@ -53,7 +53,8 @@ export class Clone {
       .replaceAll(ADMIN, this.admin)
     const flags = `case "$1" in play) set -- "$@" --url http://${this.front} ;; endpoint) set -- "$@" --admin http://${this.admin} ;; esac`
     const signalbox = `signalbox() { ${flags}; node --disable-warning=ExperimentalWarning '${MAIN}' "$@"; }`
-    const child = spawn('sh', ['-ec', `exec 2>&1\n${signalbox}\n${script}`], { cwd: this.folder.path, env: this.environment(), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    // With a bound of its own: when this process is killed, a block that waits for ever ends nevertheless.
+    const child = spawn('timeout', ['-k', '1', '120', 'sh', '-ec', `exec 2>&1\n${signalbox}\n${script}`], { cwd: this.folder.path, env: this.environment(), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
     this.shellInHand = child
     let out = ''
     child.stdout.on('data', (chunk: Buffer) => { out += chunk.toString() })
