@@ -99,7 +99,7 @@ describe('the run of tests', () => {
     symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'))
     writeFileSync(join(project, 'one.test.ts'), testFile)
     const tests = pathToFileURL(join(root, '.tools', 'tests.ts')).href
-    const options = JSON.stringify({ root: project, config: false, include: ['one.test.ts'], reporters: ['dot'] })
+    const options = JSON.stringify({ root: project, config: false, include: ['one.test.ts'], project: [], reporters: ['dot'] })
     const target = script('run.ts', `import { close, runTests } from '${tests}'; close(await runTests([], ${options}))`)
     const { stdout, status } = spawnSync(process.execPath, [target], { encoding: 'utf8' })
     return { last: closing(stdout), status }
