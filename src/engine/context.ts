@@ -44,8 +44,8 @@ export interface MachineWatch {
 /** Makes a plugin from the ones that are configured. */
 export type ExtraPlugin = (plugin: (name: string) => Plugin | undefined, detector: string) => Plugin
 
-/** 64 MB: the bound that the design gives to receipts in memory. */
-const RECEIPT_BYTES = 64 * 1024 * 1024
+/** Room for the numbers of receipts: 16 MB stay in a processor's cache, where writing them costs little; older receipts are had by replay. */
+const RECEIPT_BYTES = 16 * 1024 * 1024
 
 /** The engine's state and what its parts share within a turn. */
 export class EngineContext implements RunContext {

@@ -20,7 +20,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
-/** Microseconds that this thread has computed: what else runs on the machine does not count. */
+/** Microseconds that this thread has computed: what else runs on the machine does not count. Some systems count in steps of 4 ms: a round should take 100. */
 const computed = (): number => {
   const { user, system } = process.threadCpuUsage()
   return user + system

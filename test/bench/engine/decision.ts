@@ -43,8 +43,8 @@ const profile = (): Profile => ({
 const decide = (candidates: readonly Endpoint[]): ((i: number) => void) => {
   const chance = new Chance()
   chance.seed(7n)
-  const context = { slabs: new SlabRing(64 * 1024 * 1024), chance, now: () => 1_000_000 }
-  const receipts = new ReceiptBook()
+  const context = { slabs: new SlabRing(16 * 1024 * 1024), chance, now: () => 1_000_000 }
+  const receipts = new ReceiptBook(16 * 1024 * 1024)
   const digest = new Digest()
   const run = profile()
   const request = new LiveRequest(1, 1, emptyRequestReceived(), 0)
@@ -62,7 +62,7 @@ const decide = (candidates: readonly Endpoint[]): ((i: number) => void) => {
 
 /** Figures of this bench. */
 export const figures = (): Figure[] => {
-  const at = (count: number): number => microseconds(Math.ceil(200_000 / count), decide(endpoints(count)))
+  const at = (count: number): number => microseconds(Math.ceil(2_000_000 / count), decide(endpoints(count)))
   const [t64, t128, t256, t512, t1024, t2048] = [64, 128, 256, 512, 1024, 2048].map(at) as [number, number, number, number, number, number]
   const growth = Math.max(t128 / t64, t256 / t128, t512 / t256, t1024 / t512, t2048 / t1024)
   return [
