@@ -3,8 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { findPool, stopPool } from '../../src/simulation/index.ts'
+import { endPool } from '../story/pool.ts'
 import { MAIN, temporaryFolder } from '../story/server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -87,11 +86,7 @@ export class Clone {
     const hanging = this.shellInHand?.pid
     if (hanging !== undefined) process.kill(-hanging, 'SIGKILL')
     await this.engine?.end('SIGKILL')
-    const stateFile = join(this.folder.path, '.signalbox/endpoints.pool.json')
-    const pool = await findPool(stateFile)
-    if (pool !== undefined) await stopPool(pool)
-    // Another process, which tells nobody when it is gone.
-    while (await findPool(stateFile) !== undefined) await setTimeout(20)
+    await endPool(this.folder.path)
     this.folder.remove()
   }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endPool } from '../story/pool.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const TRACE = fileURLToPath(new URL('../data/traces/mooncake-conversation.jsonl', import.meta.url))
@@ -65,7 +66,6 @@ export const startEngine = async (): Promise<StartedEngine> => {
   const engine = command(folder, 'start', '--speed', '20', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0')
   const [, url = ''] = await engine.said(/front door {2}(http:\S+)/)
   const [, admin = ''] = await engine.said(/admin {7}(http:\S+)/)
-  const [, control = ''] = await engine.said(/POST (http:\S+)\/pool\/stop/)
   return {
     folder, url, admin,
     play: async (limit, speed) => {
@@ -75,7 +75,7 @@ export const startEngine = async (): Promise<StartedEngine> => {
     },
     stop: async () => {
       await engine.stop()
-      await fetch(`${control}/pool/stop`, { method: 'POST' }).catch(() => undefined)
+      await endPool(folder)
       rmSync(folder, { recursive: true, force: true })
     },
   }
