@@ -33,10 +33,6 @@ export class Holdings {
   private readonly crowds: (Crowd | undefined)[] = [undefined]
   private readonly freeCrowds: number[] = []
 
-  reserve(holdings: number): void {
-    this.pool.reserve(holdings)
-  }
-
   /** Nobody holds this new run yet. */
   begin(run: number): void {
     const at = RUN_WORDS * run

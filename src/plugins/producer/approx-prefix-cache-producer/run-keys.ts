@@ -12,6 +12,11 @@ const KEYS = 1
 export class RunKeys {
   private readonly chunks = new Pool(KEYS + 2 * CHUNK_BLOCKS, 64)
 
+  /** Makes room for so many more keys in so many lists, so that nothing grows until there are more. */
+  reserve(blocks: number, lists: number): void {
+    this.chunks.reserve(this.chunks.live + Math.ceil(blocks / CHUNK_BLOCKS) + lists)
+  }
+
   /** Keeps `blocks` keys from the pair `at` on. */
   write(keys: Int32Array, at: number, blocks: number): number {
     const { chunks } = this

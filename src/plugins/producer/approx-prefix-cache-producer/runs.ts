@@ -33,9 +33,11 @@ export class Runs {
     return this.pool.end / RUN_WORDS
   }
 
-  reserve(runs: number): void {
+  /** Makes room for so many runs in all, and so many blocks in them. */
+  reserve(runs: number, blocks: number): void {
     this.pool.reserve(runs)
     this.table.reserve(runs)
+    this.keys.reserve(blocks, runs)
   }
 
   lengthOf(run: number): number {

@@ -79,6 +79,8 @@ export const loadIndex = (index: BlockIndex, state: Uint8Array, slots: ReadonlyM
   if (state.length % 4 !== 0 || words[0] !== VERSION) throw damaged()
   const runs: number[] = [0]
   let at = HEAD_WORDS
+  // No more than the bytes can hold, whatever they say.
+  index.runs.reserve(Math.min(words[1] ?? 0, words.length), words.length / 2)
   for (let left = words[1] ?? 0; left > 0; left--) at = loadRun(index, words, at, runs)
   for (let left = words[2] ?? 0; left > 0; left--) at = loadShelf(index, words, at, runs, slots)
   if (at !== words.length) throw damaged()
