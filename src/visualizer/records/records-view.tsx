@@ -38,13 +38,19 @@ const RecordList = (): JSX.Element => {
     const top = (at.value - firstPosition.value) * ROW
     // The element is not asked where it stands: that would lay the page out anew at every step.
     const [seen, tall] = [scroll.peek(), height.peek()]
-    if (list.current !== null && (top < seen || top > seen + tall - ROW)) list.current.scrollTop = top - tall / 2
+    if (top >= seen && top <= seen + tall - ROW) return
+    const wanted = Math.max(0, top - tall / 2)
+    scroll.value = wanted
+    // Nor is it moved before it is laid out anyway.
+    requestAnimationFrame(() => {
+      if (list.current !== null && scroll.peek() === wanted) list.current.scrollTop = wanted
+    })
   })
   if (records === undefined) return <div class="list" />
   const count = records.atUs.length
   const { first, count: shown } = rowWindow(count, ROW, scroll.value, height.value)
   return (
-    <div class="list" ref={list} tabIndex={0} role="group" aria-label={`${count} records`} onScroll={(event) => { scroll.value = event.currentTarget.scrollTop }}>
+    <div class="list" ref={list} tabIndex={0} role="group" aria-label={`${count} records`} onScroll={({ currentTarget }) => { requestAnimationFrame(() => { scroll.value = currentTarget.scrollTop }) }}>
       <div style={{ height: `${count * ROW}px` }}>
         {Array.from({ length: shown }, (_, i) => first + i).map((i) => (
           <button key={i} type="button" style={{ top: `${i * ROW}px` }} tabIndex={-1} aria-current={records.first + i === at.value} onClick={() => goTo(records.first + i)}>
