@@ -1,5 +1,6 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Pool } from '../../../src/simulation/index.ts'
 import { chat, fleetIn, run, spawnServer, temporaryFolder } from '../../story/server.ts'
@@ -58,12 +59,15 @@ describe('a server killed in the middle of requests', () => {
   it('one byte flipped in a copy is named by replay and by verify', async () => {
     const copy = join(folder.path, 'copy.sqlite')
     copyFileSync(join(folder.path, 'journal.sqlite'), copy)
-    const bytes = readFileSync(copy)
-    // In a record: a snapshot only saves time, and a damaged one is passed over.
-    const at = bytes.indexOf(lastId)
-    expect(at).toBeGreaterThan(0)
-    bytes[at] = (bytes[at] ?? 0) ^ 1
-    writeFileSync(copy, bytes)
+    // In a record: a snapshot only saves time, and a damaged one is passed over; a page that is free holds what once was.
+    const database = new DatabaseSync(copy)
+    const rows = database.prepare('SELECT first_position, bytes FROM batch').all() as unknown as { first_position: number; bytes: Uint8Array }[]
+    const row = rows.find(({ bytes }) => Buffer.from(bytes).includes(lastId))
+    if (row === undefined) throw new Error('no batch holds the last request')
+    const at = Buffer.from(row.bytes).indexOf(lastId)
+    row.bytes[at] = (row.bytes[at] ?? 0) ^ 1
+    database.prepare('UPDATE batch SET bytes = ? WHERE first_position = ?').run(row.bytes, row.first_position)
+    database.close()
     for (const command of [['replay', copy], ['journal', 'verify', copy]]) {
       const { code, errors, out } = await run(...command)
       expect(code).toBe(1)
