@@ -1,5 +1,6 @@
 import { Kvm } from '@nats-io/kv'
-import type { KV } from '@nats-io/kv'
+import type { KV, KvEntry } from '@nats-io/kv'
+import { TimeoutError } from '@nats-io/nats-core'
 import { SignalboxError } from '../../core/errors.ts'
 import { decodeReplicaAnnouncement, encodeReplicaAnnouncement, fromBytes, toBytes, WireError } from '../../wire/index.ts'
 import type { ReplicaAnnouncement } from '../../wire/index.ts'
@@ -10,6 +11,9 @@ import { isApiError, WRONG_LAST_SEQUENCE } from './streams.ts'
 
 /** A name whose heartbeat does not move for so long is free: its owner died. */
 const VACANT_AFTER_MS = 2 * HEARTBEAT_MS + 500
+
+/** How often the name's entry is asked for while the server does not answer; each waits for 5 s. */
+const ASKED_MAX = 3
 
 export interface ReplicaClaimOptions {
   readonly link: NatsLink
@@ -45,14 +49,14 @@ export class ReplicaClaim {
    */
   async check(): Promise<void> {
     const kv = await this.open()
-    const before = await kv.get(this.options.replica)
+    const before = await this.entry(kv)
     if (before?.operation === 'PUT' && (await this.moves(kv, before.revision))) throw this.refusal()
   }
 
   /** Takes the name. @throws SignalboxError replica-name-taken where an engine that lives has it */
   async take(): Promise<void> {
     await this.check()
-    this.revision = (await (this.kv as KV).get(this.options.replica))?.revision ?? 0
+    this.revision = (await this.entry(this.kv as KV))?.revision ?? 0
     try {
       await this.write()
     } catch (error) {
@@ -76,9 +80,21 @@ export class ReplicaClaim {
     return this.kv
   }
 
+  /** The entry of the name. A bucket made a moment ago may leave the first question unanswered: it is asked again. */
+  private async entry(kv: KV): Promise<KvEntry | null> {
+    for (let asked = 1; ; asked += 1) {
+      try {
+        return await kv.get(this.options.replica)
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) throw error
+        if (asked === ASKED_MAX) throw new SignalboxError('nats-stream', `the bucket ${this.options.names.replicasBucket} did not answer in ${ASKED_MAX} attempts`)
+      }
+    }
+  }
+
   private async moves(kv: KV, revision: number): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, VACANT_AFTER_MS))
-    return ((await kv.get(this.options.replica))?.revision ?? revision) !== revision
+    return ((await this.entry(kv))?.revision ?? revision) !== revision
   }
 
   private beat(): void {
@@ -98,7 +114,7 @@ export class ReplicaClaim {
 
   /** Our own write whose answer was lost, an entry that is gone, or another engine. */
   private async conflict(): Promise<void> {
-    const entry = await (await this.open()).get(this.options.replica)
+    const entry = await this.entry(await this.open())
     const owner = entry?.operation === 'PUT' ? readReplica(entry.value)?.runId : this.options.runId
     if (owner === this.options.runId) {
       this.revision = entry?.revision ?? 0
