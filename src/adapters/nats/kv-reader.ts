@@ -6,6 +6,8 @@ import type { KvReport } from '../../wire/index.ts'
 import type { NatsLink } from './connection.ts'
 import { nameOf } from './names.ts'
 import type { Names } from './names.ts'
+import { StreamReading } from './stream-reading.ts'
+import type { OpenedStream } from './stream-reading.ts'
 import { ensureStream } from './streams.ts'
 
 /** Reports are kept for a reader that falls behind; one that falls further asks for all that is held. */
@@ -16,7 +18,6 @@ const KEPT_BYTES = 268_435_456
 const WAITING_MAX = 256
 /** After so long without a pause others have their turn: requests never wait behind KV events. */
 const TURN_MS = 4
-const RETRY_MS = 250
 const KEY_BYTES = 8
 
 /** Why a message was not taken. */
@@ -39,17 +40,13 @@ export interface KvReaderOptions {
 /** Reads what agents tell of their engines' caches. */
 export class KvReader {
   private readonly options: KvReaderOptions
-  private messages: ConsumerMessages | undefined
-  private running: Promise<void> = Promise.resolve()
-  private restarting: Promise<void> | undefined
-  private retrying: NodeJS.Timeout | undefined
-  private closed = false
-  private endClosing: () => void = () => undefined
-  private readonly closing = new Promise<void>((resolve) => (this.endClosing = resolve))
+  private readonly reading: StreamReading
   private behindNow = 0
 
   constructor(options: KvReaderOptions) {
     this.options = options
+    const { link, failed } = options
+    this.reading = new StreamReading({ link, failed, ahead: WAITING_MAX, open: () => this.open(), read: (messages) => this.read(messages) })
   }
 
   /** Reports that the stream held and that were not read, when the last one was. */
@@ -58,28 +55,13 @@ export class KvReader {
   }
 
   /** Makes the stream when it is not there, and begins with what comes from now on. */
-  async start(): Promise<void> {
-    const { link, names, streamReplicas, began } = this.options
-    await ensureStream(await link.manager(), {
-      name: names.kvStream,
-      subjects: [names.anyKv],
-      num_replicas: streamReplicas,
-      max_age: nanos(KEPT_MS),
-      max_msgs_per_subject: KEPT_PER_ENDPOINT,
-      max_bytes: KEPT_BYTES,
-      discard: DiscardPolicy.Old,
-    })
-    const consumer = await link.jetstream().consumers.get(names.kvStream, { deliver_policy: DeliverPolicy.New })
-    this.messages = await consumer.consume({ abort_on_missing_resource: true, max_messages: WAITING_MAX })
-    this.behindNow = 0
-    began()
-    this.running = this.read(this.messages)
+  start(): Promise<void> {
+    return this.reading.start()
   }
 
   /** Begins anew: to be called after a reconnection. */
   restart(): Promise<void> {
-    this.restarting ??= this.again().finally(() => (this.restarting = undefined))
-    return this.restarting
+    return this.reading.restart()
   }
 
   /** Asks an endpoint's agent for all that its engine holds. */
@@ -88,47 +70,36 @@ export class KvReader {
     if (link.connected) link.connection.publish(names.kvWanted(endpoint), toBytes(encodeKvWanted, { incarnation, sequence }))
   }
 
-  async close(): Promise<void> {
-    this.closed = true
-    this.endClosing()
-    clearTimeout(this.retrying)
-    this.messages?.stop()
-    await this.running
+  close(): Promise<void> {
+    return this.reading.close()
   }
 
-  private async again(): Promise<void> {
-    clearTimeout(this.retrying)
-    this.messages?.stop()
-    await this.running
-    if (this.closed) return
-    try {
-      await this.start()
-    } catch (error) {
-      if (this.options.link.connected) this.options.failed(error)
-      this.retry()
-    }
-  }
-
-  private retry(): void {
-    if (!this.closed) this.retrying = setTimeout(() => void this.restart(), RETRY_MS)
+  private async open(): Promise<OpenedStream> {
+    const { link, names, streamReplicas } = this.options
+    const stream = await ensureStream(await link.manager(), {
+      name: names.kvStream,
+      subjects: [names.anyKv],
+      num_replicas: streamReplicas,
+      max_age: nanos(KEPT_MS),
+      max_msgs_per_subject: KEPT_PER_ENDPOINT,
+      max_bytes: KEPT_BYTES,
+      discard: DiscardPolicy.Old,
+    })
+    return { stream, consumer: await link.jetstream().consumers.get(names.kvStream, { deliver_policy: DeliverPolicy.New }) }
   }
 
   private async read(messages: ConsumerMessages): Promise<void> {
-    const { failed, room } = this.options
+    this.behindNow = 0
+    this.options.began()
     let since = performance.now()
-    try {
-      for await (const message of messages) {
-        this.take(message)
-        const full = room()
-        if (full !== undefined) await Promise.race([full, this.closing])
-        if (performance.now() - since < TURN_MS) continue
-        await new Promise(setImmediate)
-        since = performance.now()
-      }
-    } catch (error) {
-      if (!this.closed) failed(error)
+    for await (const message of messages) {
+      this.take(message)
+      const full = this.options.room()
+      if (full !== undefined) await this.reading.unlessClosed(full)
+      if (performance.now() - since < TURN_MS) continue
+      await new Promise(setImmediate)
+      since = performance.now()
     }
-    if (messages === this.messages && this.restarting === undefined) this.retry()
   }
 
   private take(message: JsMsg): void {

@@ -34,8 +34,8 @@ export class LoadPublisher {
   private sequence = 0
   private sinceOpen = 0
   private mustOpen = true
-  /** Where the newest open set is in the stream. */
-  private openAt = 0
+  /** The newest open set, or what of it went first, and where in the stream that is. */
+  private opened: { readonly at: number; readonly data: Uint8Array } | undefined
   private readonly lookout: Lookout
   private toldMs = -Infinity
   private scheduled: NodeJS.Timeout | NodeJS.Immediate | undefined
@@ -114,7 +114,7 @@ export class LoadPublisher {
     const subject = this.options.names.load(this.options.replica)
     const publications = messages.map((data) => ({ subject, data, headers: headers() }))
     const [first] = publications
-    if (opens && first !== undefined) this.openAt = await this.publisher.publishAll([first], () => undefined)
+    if (opens && first !== undefined) this.opened = { at: await this.publisher.publishAll([first], () => undefined), data: first.data }
     await this.publisher.publishAll(publications.slice(opens ? 1 : 0), () => undefined)
     this.unheard.clear()
   }
@@ -122,9 +122,9 @@ export class LoadPublisher {
   /** Who reads anew needs the open set; and what was stored after it may be gone before peers read it. */
   private async isOpen(): Promise<boolean> {
     const { link, names, replica } = this.options
-    const { openAt } = this
-    if (this.mustOpen || openAt === 0) return true
-    return (await isStored(await link.manager(), names.loadStream, openAt, names.load(replica))) || openAt !== this.openAt
+    const { opened } = this
+    if (this.mustOpen || opened === undefined) return true
+    return (await isStored(await link.manager(), names.loadStream, opened.at, names.load(replica), opened.data)) || opened !== this.opened
   }
 
   /** What is released comes last: it may have been assigned just before. */

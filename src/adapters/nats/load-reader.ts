@@ -6,10 +6,10 @@ import { LoadBacklog } from './load-backlog.ts'
 import type { Taken } from './load-backlog.ts'
 import { ensureLoadStream } from './load-stream.ts'
 import type { LoadStreamOptions } from './load-stream.ts'
-import { Lookout } from './lookout.ts'
 import type { Names } from './names.ts'
+import { StreamReading } from './stream-reading.ts'
+import type { OpenedStream } from './stream-reading.ts'
 
-const RETRY_MS = 250
 /** Messages fetched ahead of the one that is read, at most. */
 const AHEAD_MAX = 100
 
@@ -18,13 +18,7 @@ export class LoadReader {
   private readonly options: LoadStreamOptions
   private readonly taken: Taken
   private readonly report: (report: PeerLoadReported) => void
-  private messages: ConsumerMessages | undefined
-  private running: Promise<void> = Promise.resolve()
-  private restarting: Promise<void> | undefined
-  private consumer: Consumer | undefined
-  private readonly lookout: Lookout
-  private closed = false
-  private readonly end = Promise.withResolvers<void>()
+  private readonly reading: StreamReading
   /** Messages that wait in the server. */
   behind = 0
 
@@ -32,79 +26,59 @@ export class LoadReader {
     this.options = options
     this.taken = taken
     this.report = report
-    this.lookout = new Lookout(options.link, async () => (await this.consumer?.info()) !== null, () => void this.restart())
+    const { link, failed } = options
+    this.reading = new StreamReading({ link, failed, ahead: AHEAD_MAX, open: () => this.open(), read: (messages, consumer) => this.read(messages, consumer) })
   }
 
-  async start(): Promise<void> {
-    const { link, names } = this.options
-    await ensureLoadStream(this.options)
-    const consumer = await link.jetstream().consumers.get(names.loadStream, { deliver_policy: DeliverPolicy.All })
-    const pending = (await consumer.info(true)).num_pending
-    this.behind = pending
-    this.consumer = consumer
-    this.messages = await consumer.consume({ abort_on_missing_resource: true, max_messages: AHEAD_MAX })
-    this.running = this.read(this.messages, pending)
+  start(): Promise<void> {
+    return this.reading.start()
   }
 
   /** Reads it all anew: what is known already is passed over by its sequence. */
   restart(): Promise<void> {
-    this.restarting ??= this.again().finally(() => (this.restarting = undefined))
-    return this.restarting
+    return this.reading.restart()
   }
 
-  async close(): Promise<void> {
-    this.closed = true
-    this.end.resolve()
-    this.lookout.close()
-    this.messages?.stop()
-    await this.running
+  close(): Promise<void> {
+    return this.reading.close()
   }
 
-  private async again(): Promise<void> {
-    this.messages?.stop()
-    await this.running
-    if (this.closed) return
-    try {
-      await this.start()
-    } catch (error) {
-      if (this.options.link.connected) this.options.failed(error)
-      setTimeout(() => void this.restart(), RETRY_MS).unref()
-    }
+  private async open(): Promise<OpenedStream> {
+    const { link, names } = this.options
+    const stream = await ensureLoadStream(this.options)
+    return { stream, consumer: await link.jetstream().consumers.get(names.loadStream, { deliver_policy: DeliverPolicy.All }) }
   }
 
-  /** What is read waits in the server while the engine has no room, but not for ever: that may never come. */
+  /** What is read waits in the server while the engine has no room. */
   private room(): Promise<void> | undefined {
-    const room = this.options.room?.()
-    return room === undefined ? undefined : Promise.race([room, this.end.promise])
+    const full = this.options.room?.()
+    return full === undefined ? undefined : this.reading.unlessClosed(full)
   }
 
-  private async read(messages: ConsumerMessages, pending: number): Promise<void> {
+  private async read(messages: ConsumerMessages, consumer: Consumer): Promise<void> {
+    const pending = (await consumer.info(true)).num_pending
+    this.behind = pending
     let backlog: LoadBacklog | undefined = pending === 0 ? undefined : new LoadBacklog(this.taken)
     const { names, replica } = this.options
     const own = names.load(replica)
-    try {
-      for await (const message of messages) {
-        // What this replica told itself it knows.
-        const report = message.subject === own ? undefined : readReport(message.data, message.subject, names)
-        this.behind = message.info.pending
-        await this.room()
-        if (this.closed) break
-        if (backlog === undefined) {
-          if (report !== undefined) this.report(report)
-          continue
-        }
-        if (report !== undefined) backlog.add(report)
-        if (message.info.pending > 0) continue
-        for (const each of backlog.reports()) {
-          await this.room()
-          this.report(each)
-        }
-        backlog = undefined
+    for await (const message of messages) {
+      // What this replica told itself it knows.
+      const report = message.subject === own ? undefined : readReport(message.data, message.subject, names)
+      this.behind = message.info.pending
+      await this.room()
+      if (this.reading.closed) return
+      if (backlog === undefined) {
+        if (report !== undefined) this.report(report)
+        continue
       }
-    } catch (error) {
-      if (!this.closed) this.options.failed(error)
+      if (report !== undefined) backlog.add(report)
+      if (message.info.pending > 0) continue
+      for (const each of backlog.reports()) {
+        await this.room()
+        this.report(each)
+      }
+      backlog = undefined
     }
-    if (!this.closed && messages === this.messages && this.restarting === undefined) setTimeout(() => void this.restart(), RETRY_MS).unref()
   }
 }
 

@@ -1,4 +1,5 @@
 import { DiscardPolicy } from '@nats-io/jetstream'
+import type { StreamInfo } from '@nats-io/jetstream'
 import type { NatsLink } from './connection.ts'
 import type { Names } from './names.ts'
 import { ensureStream } from './streams.ts'
@@ -18,12 +19,11 @@ export interface LoadStreamOptions {
 }
 
 /** The stream in which replicas tell each other of their load. @throws SignalboxError nats-stream */
-export const ensureLoadStream = async ({ link, names, streamReplicas }: LoadStreamOptions): Promise<void> => {
-  await ensureStream(await link.manager(), {
+export const ensureLoadStream = async ({ link, names, streamReplicas }: LoadStreamOptions): Promise<StreamInfo> =>
+  ensureStream(await link.manager(), {
     name: names.loadStream,
     subjects: [names.anyLoad],
     num_replicas: streamReplicas,
     max_msgs_per_subject: KEPT_PER_REPLICA,
     discard: DiscardPolicy.Old,
   })
-}

@@ -35,10 +35,14 @@ export const infoOf = async (manager: JetStreamManager, name: string): Promise<S
   }
 }
 
-/** Whether the stream has a message of this subject at this sequence. */
-export const isStored = async (manager: JetStreamManager, stream: string, sequence: number, subject: string): Promise<boolean> => {
+/**
+ * Whether the stream has this very message at this sequence: after it was deleted and made again another one may be there,
+ * of the same subject too.
+ */
+export const isStored = async (manager: JetStreamManager, stream: string, sequence: number, subject: string, data: Uint8Array): Promise<boolean> => {
   try {
-    return (await manager.streams.getMessage(stream, { seq: sequence }))?.subject === subject
+    const found = await manager.streams.getMessage(stream, { seq: sequence })
+    return found?.subject === subject && Buffer.compare(found.data, data) === 0
   } catch (error) {
     if (error instanceof JetStreamApiError) return false
     throw error

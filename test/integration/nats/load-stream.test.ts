@@ -1,7 +1,9 @@
+import { jetstream } from '@nats-io/jetstream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LoadPublisher } from '../../../src/adapters/nats/load-publisher.ts'
 import { LoadReader } from '../../../src/adapters/nats/load-reader.ts'
 import { Names } from '../../../src/adapters/nats/names.ts'
+import { encodePeerLoadReported, toBytes } from '../../../src/wire/index.ts'
 import type { LoadAssigned, PeerLoadReported } from '../../../src/wire/index.ts'
 import { NatsServer } from './nats-server.ts'
 
@@ -55,5 +57,19 @@ describe('the load stream', () => {
       await expect.poll(() => heard.at(-1), WAIT).toMatchObject({ opens: true, sequence: 2, assigned: [{ request: 7 }] })
       await close()
     }))
+  })
+
+  it('given the stream is deleted and at once made again by somebody else, then the open set is told anew, whatever is in its place', async () => {
+    const { link, names, open, heard, close } = await given()
+    const manager = await link.manager()
+    const { config } = await manager.streams.info(names.loadStream)
+    await manager.streams.delete(names.loadStream)
+    await manager.streams.add(config)
+    // In the new stream this has the place that the open set had in the old one, and its subject.
+    const place = await jetstream(link.connection).publish(names.load('a'), toBytes(encodePeerLoadReported, { replica: 'a', runId: 'run', sequence: 9, opens: false, assigned: [], released: [] }))
+    expect(place.seq).toBe(1)
+    open.push(load(7, 0))
+    await expect.poll(() => heard.at(-1), WAIT).toMatchObject({ opens: true, sequence: 2, assigned: [{ request: 7 }] })
+    await close()
   })
 })
