@@ -22,6 +22,8 @@ export interface KvFollowersOptions {
   /** The agent is to tell all that its engine holds, unless `sequence` was its last. */
   want(endpoint: string, incarnation: string, sequence: number): void
   fault(endpoint: string, fault: KvFollowFault): void
+  /** Told of each change that is named otherwise. */
+  skipped?(kind: 'stored' | 'removed'): void
 }
 
 /** An endpoint whose agent tells of its cache. */
@@ -91,7 +93,10 @@ export class KvFollowers {
     const { endpoint: id, incarnation } = report
     const one = this.followed.get(id)
     if (one?.incarnation !== incarnation) return this.options.fault(id, 'unknown-endpoint')
-    if (!this.isNamedAlike(report)) return this.options.fault(id, 'other-naming')
+    if (!this.isNamedAlike(report)) {
+      for (const { kind } of report.changes) if (kind === 'stored' || kind === 'removed') this.options.skipped?.(kind)
+      return this.options.fault(id, 'other-naming')
+    }
     if (report.part > 0) this.toldAll(one, report)
     else this.changed(one, report)
   }

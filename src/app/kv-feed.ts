@@ -1,11 +1,11 @@
 import type { EngineActor } from '../actors/engine-actor.ts'
 import { KvListener, KvSubscription } from '../adapters/kv-events/index.ts'
-import type { BlockChange, BlockNaming, KvFault } from '../adapters/kv-events/index.ts'
+import type { BlockChange, BlockNaming, KvFault, SkippedEvent, SkipReason } from '../adapters/kv-events/index.ts'
 import { joinHostPort } from '../core/address.ts'
-import type { Plugin } from '../core/contract.ts'
+import type { Observation, Plugin } from '../core/contract.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { maskOf } from '../core/shape.ts'
-import { inboxRoom } from './inbox-room.ts'
+import { KvInbox } from './kv-inbox.ts'
 import { PrecisePrefixCacheProducer } from '../plugins/producer/precise-prefix-cache-producer/index.ts'
 import type { Input } from '../wire/input.ts'
 
@@ -14,6 +14,8 @@ const KV_PORT_LABEL = 'signalbox/kv-events-port'
 const KV_REPLAY_PORT_LABEL = 'signalbox/kv-replay-port'
 /** A label of endpoints whose agents tell of their caches, so that nobody asks the engines themselves; its value is `nats`. */
 export const KV_SOURCE_LABEL = 'signalbox/kv-events'
+/** What the listener is called where each subscriber has the name of an endpoint. (llm-d) */
+const LISTENER_POD = 'local-subscriber'
 
 export interface KvFeedOptions {
   readonly actor: EngineActor
@@ -22,13 +24,16 @@ export interface KvFeedOptions {
   /** Whether what agents tell on NATS is heard. */
   readonly hearsAgents: boolean
   fault(endpoint: string, fault: KvFault, count: number): void
+  observe(observation: Observation): void
 }
 
-/** An engine that is followed, by the "address:port" of its endpoint; numbers only rise. */
+/** An engine that is followed, by the "address:port" of its endpoint, or the listener to which they connect; numbers only rise. */
 export interface KvSubscriber {
   readonly pod: string
   readonly messages: number
   readonly reconnections: number
+  /** By operation. */
+  readonly errors: Readonly<Record<string, number>>
 }
 
 interface Followed {
@@ -43,6 +48,7 @@ export class KvFeed {
   private readonly options: KvFeedOptions
   readonly producer: PrecisePrefixCacheProducer
   readonly naming: BlockNaming
+  readonly inbox: KvInbox
   private readonly followed = new Map<string, Followed>()
   private listener: KvListener | undefined
   private readonly closings = new Set<Promise<void>>()
@@ -50,6 +56,7 @@ export class KvFeed {
   private constructor(options: KvFeedOptions, producer: PrecisePrefixCacheProducer) {
     this.options = options
     this.producer = producer
+    this.inbox = new KvInbox(options.actor)
     this.naming = namingOf(producer, options.secret)
   }
 
@@ -68,10 +75,11 @@ export class KvFeed {
         address: zmqEndpoint,
         topicFilter,
         naming: feed.naming,
-        room: () => inboxRoom(options.actor),
+        room: feed.inbox.room,
         endpointOf: (pod) => feed.named(pod)?.id,
         change: (endpoint, change) => feed.submit(endpoint, '', change),
         fault: (fault, count) => options.fault('', fault, count),
+        skipped: feed.skipped,
       })
     }
     if (feed.listener !== undefined) for (const endpoint of feed.present()) feed.clear(endpoint)
@@ -84,9 +92,17 @@ export class KvFeed {
     return this.listener?.address
   }
 
-  /** The engines that are followed now. */
+  /** The engines that are followed now, or the listener to which they connect. */
   get subscribers(): readonly KvSubscriber[] {
-    return [...this.followed.values()].map(({ pod, subscription: { counts } }) => ({ pod, ...counts }))
+    const { listener } = this
+    const engines = [...this.followed.values()].map(({ pod, subscription: { counts, errors } }) => ({ pod, ...counts, errors }))
+    return listener === undefined ? engines : [...engines, { pod: LISTENER_POD, ...listener.counts, reconnections: 0, errors: listener.errors }]
+  }
+
+  /** Counts an event of which nothing was taken. (llm-d: stores_skipped_total, removals_skipped_total) */
+  readonly skipped = ({ of, cacheKind }: SkippedEvent, reason: SkipReason | 'other-naming'): void => {
+    const labels = { cache_kind: cacheKind === '' ? 'unknown' : cacheKind, reason: SKIP_REASONS[reason] ?? reason.replaceAll('-', '_') }
+    this.options.observe({ kind: 'counter', name: `kv_cache_events_${of === 'stored' ? 'stores' : 'removals'}_skipped_total`, labels, value: 1 })
   }
 
   /** Follows whoever is in the fleet now, and nobody else. To be called when it changed. */
@@ -123,10 +139,11 @@ export class KvFeed {
       replayAddress: this.replayAddressOf(endpoint),
       topicFilter,
       naming: this.naming,
-      room: () => inboxRoom(this.options.actor),
+      room: this.inbox.room,
       model: '',
       change: (change) => this.submit(id, incarnation, change),
       fault: (fault, count) => this.options.fault(id, fault, count),
+      skipped: this.skipped,
     })
     this.followed.set(id, { life, address, subscription, pod: endpoint.hostPort })
   }
@@ -163,9 +180,12 @@ export class KvFeed {
   }
 
   private submit(endpoint: string, incarnation: string, change: BlockChange): void {
-    this.options.actor.submit({ input: inputOf(endpoint, incarnation, change, this.naming.blockTokens) })
+    this.inbox.submit({ input: inputOf(endpoint, incarnation, change, this.naming.blockTokens) })
   }
 }
+
+/** What llm-d calls some of our reasons; the others have none there. */
+const SKIP_REASONS: Readonly<Partial<Record<string, string>>> = { 'cache-kind': 'unsupported_cache_kind', 'token-count': 'non_dense_block_span' }
 
 /** Whether an agent tells on NATS what the endpoint's engine has in its cache. */
 export const isToldByAgent = ({ labels }: Pick<Endpoint, 'labels'>): boolean => labels.get(KV_SOURCE_LABEL) === 'nats'

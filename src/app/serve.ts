@@ -131,7 +131,7 @@ const open = async (options: ServeOptions, host: EngineHost, log: Logger, metric
     logDecisions(log, turn.record.decisions)
   })
   const kvFaults = new KvFaults((endpoint, fault, count) => log.warn({ endpoint, fault, count }, 'KV events are not as they should be; told once of each kind'))
-  const kvFeed = await startKvFeed(options, host, kvFaults, started)
+  const kvFeed = await startKvFeed(options, host, kvFaults, metrics, started)
   metrics.show({ ...liveSources(host, scraping, settings.pool), feeds: () => feedReadings(kvFaults, kvFeed, broker), door: () => door?.counts })
   const counting = countingOf(options, host)
   if (counting !== undefined) started.push(() => counting.close())
@@ -186,13 +186,14 @@ const preparationOf = ({ settings, completed }: ServeOptions, { actor }: EngineH
   })
 }
 
-const startKvFeed = async ({ settings }: ServeOptions, { actor }: EngineHost, faults: KvFaults, started: Stack): Promise<KvFeed | undefined> => {
+const startKvFeed = async ({ settings }: ServeOptions, { actor }: EngineHost, faults: KvFaults, metrics: EngineMetrics, started: Stack): Promise<KvFeed | undefined> => {
   const feed = await KvFeed.open({
     actor,
     plugins: actor.engine.view.pipeline.plugins,
     secret: secretOf(settings),
     hearsAgents: settings.nats !== undefined,
     fault: faults.take,
+    observe: metrics.observe,
   })
   if (feed === undefined) return undefined
   started.push(() => feed.close())

@@ -73,7 +73,7 @@ const NOT_SCRAPED = { endpoints: 0, polling: 0, waiting: 0, skipped: 0 }
 /** What the feeds of an engine did not take, and how far they are. */
 export const feedReadings = (kvFaults: KvFaults, kvFeed: KvFeed | undefined, broker: { readonly readings: BrokerReadings } | undefined): ReturnType<NonNullable<LiveSources['feeds']>> => {
   const readings = broker?.readings
-  return { refused: readings?.refused, kvFaults: kvFaults.counts, kvSubscribers: kvFeed?.subscribers ?? [], kv: readings?.kv, peers: readings?.peers }
+  return { refused: readings?.refused, kvFaults: kvFaults.counts, kvSubscribers: kvFeed?.subscribers ?? [], kvInbox: kvFeed?.inbox, kv: readings?.kv, peers: readings?.peers }
 }
 
 function* inFlight(engine: Engine): Generator<{ endpoint: string; stage: string; requests: number }, void, undefined> {

@@ -1,6 +1,7 @@
 import type { EngineHash } from '../../core/hash/engine-keys.ts'
 import { engineKeys, KEY_BYTES, rootKey } from '../../core/hash/engine-keys.ts'
 import { maskKeys } from '../../core/hash/siphash.ts'
+import { isPrefixCache } from './engine-events.ts'
 import type { BlocksRemoved, BlocksStored, EngineBlock, EngineEvent } from './engine-events.ts'
 
 /** How blocks are named towards the scheduler. */
@@ -18,8 +19,18 @@ export type BlockChange =
   | { readonly kind: 'removed'; readonly keys: Uint8Array; readonly tier: string }
   | { readonly kind: 'cleared' }
 
-/** Why an event is not taken. */
-export type SkipReason = 'block-size' | 'unknown-parent' | 'unknown-block' | 'token-count' | 'extra-keys'
+/** Why an event, or part of it, is not taken. */
+export type SkipReason = 'cache-kind' | 'block-size' | 'unknown-parent' | 'unknown-block' | 'token-count' | 'extra-keys'
+
+/** An event of which nothing is taken. */
+export interface SkippedEvent {
+  readonly of: 'stored' | 'removed'
+  /** '' where the engine did not say. */
+  readonly cacheKind: string
+}
+
+/** Told of blocks that are not taken, or of one event of a cache of another kind; `event` is undefined where some of the event was taken. */
+export type Skipped = (reason: SkipReason, count: number, event: SkippedEvent | undefined) => void
 
 /** A block that is known. Its keys are those from `from` up to `to` in the list of the message that told of it. */
 interface Known {
@@ -37,6 +48,8 @@ interface Known {
 
 /** Blocks of one endpoint that are known at most: more than an engine's cache has. */
 const BLOCKS_KNOWN_MAX = 1_048_576
+/** Caches of one engine whose kind is kept: it has one for each sort of layer. */
+const GROUPS_MAX = 256
 
 /**
  * From the blocks that one engine names in its own way to keys that requests have too: it keeps for each of the engine's
@@ -44,12 +57,14 @@ const BLOCKS_KNOWN_MAX = 1_048_576
  */
 export class BlockMap {
   private readonly naming: BlockNaming
-  private readonly skipped: (reason: SkipReason, blocks: number) => void
+  private readonly skipped: Skipped
   private readonly known = new Map<EngineBlock, Known>()
+  /** The kinds of the engine's caches, as told with what was last stored in them. They stay when all else is forgotten. */
+  private readonly groups = new Map<number, string>()
   private readonly roots = new Map<string, Uint8Array>()
   private readonly max: number
 
-  constructor(naming: BlockNaming, skipped: (reason: SkipReason, blocks: number) => void, max: number = BLOCKS_KNOWN_MAX) {
+  constructor(naming: BlockNaming, skipped: Skipped, max: number = BLOCKS_KNOWN_MAX) {
     this.naming = naming
     this.skipped = skipped
     this.max = max
@@ -75,10 +90,20 @@ export class BlockMap {
   /** What an event means; nothing where it cannot be understood. `model` is the one that the endpoint serves. */
   take(event: EngineEvent, model: string): readonly BlockChange[] {
     switch (event.kind) {
-      case 'stored':
-        return this.stored(event, model)
-      case 'removed':
-        return this.removed(event)
+      case 'elsewhere':
+      case 'stored': {
+        const cacheKind = this.kindOf(event)
+        if (event.kind === 'stored' && isPrefixCache(cacheKind)) return this.stored(event, model, cacheKind)
+        this.skipped('cache-kind', 1, { of: 'stored', cacheKind })
+        return []
+      }
+      case 'removed': {
+        const cacheKind = this.groups.get(event.group ?? NaN) ?? ''
+        if (isPrefixCache(cacheKind)) return this.removed(event, cacheKind)
+        // A cache of another kind has blocks of the same names.
+        this.skipped('cache-kind', 1, { of: 'removed', cacheKind })
+        return []
+      }
       case 'cleared':
         this.forget()
         return [event]
@@ -90,11 +115,21 @@ export class BlockMap {
     this.known.clear()
   }
 
-  private stored(event: BlocksStored, model: string): readonly BlockChange[] {
+  /** The kind of the cache in which blocks are stored: as told, else as told before of the same group. */
+  private kindOf({ cacheKind, group }: Pick<BlocksStored, 'cacheKind' | 'group'>): string {
+    const { groups } = this
+    if (group === undefined) return cacheKind
+    const before = groups.get(group) ?? ''
+    if (cacheKind === '' || cacheKind === before) return before
+    if (groups.size < GROUPS_MAX || before !== '') groups.set(group, cacheKind)
+    return cacheKind
+  }
+
+  private stored(event: BlocksStored, model: string, cacheKind: string): readonly BlockChange[] {
     const parent = this.parentOf(event, model)
     const problem = parent === undefined ? 'unknown-parent' : this.problemOf(event)
     if (parent === undefined || problem !== undefined) {
-      this.skipped(problem ?? 'unknown-parent', event.blocks.length)
+      this.skipped(problem ?? 'unknown-parent', event.blocks.length, { of: 'stored', cacheKind })
       return []
     }
     const { hash, blockTokens, mask } = this.naming
@@ -162,7 +197,7 @@ export class BlockMap {
     }
   }
 
-  private removed({ blocks, medium }: BlocksRemoved): readonly BlockChange[] {
+  private removed({ blocks, medium }: BlocksRemoved, cacheKind: string): readonly BlockChange[] {
     const gone: Uint8Array[] = []
     let unknown = 0
     for (const block of blocks) {
@@ -174,7 +209,7 @@ export class BlockMap {
       gone.push(keysOf(known))
       if (known.times === 0 && known.others === undefined) this.known.delete(block)
     }
-    if (unknown > 0) this.skipped('unknown-block', unknown)
+    if (unknown > 0) this.skipped('unknown-block', unknown, gone.length > 0 ? undefined : { of: 'removed', cacheKind })
     return gone.length === 0 ? [] : [{ kind: 'removed', keys: gone.length === 1 ? (gone[0] as Uint8Array) : joined(gone), tier: medium }]
   }
 }

@@ -15,24 +15,40 @@ export interface BlocksStored {
   readonly medium: string
   /** What was hashed into each block beside its tokens; undefined where the engine does not say. */
   readonly extras: readonly (readonly string[])[] | undefined
+  /** '' where the engine does not say. */
+  readonly cacheKind: string
+  /** Which of the engine's caches; undefined where it does not say. */
+  readonly group: number | undefined
+}
+
+/** Blocks stored in a cache in which nothing is found by prefix: nothing else of them matters. */
+export interface BlocksElsewhere {
+  readonly kind: 'elsewhere'
+  readonly cacheKind: string
+  readonly group: number | undefined
 }
 
 export interface BlocksRemoved {
   readonly kind: 'removed'
   readonly blocks: readonly EngineBlock[]
   readonly medium: string
+  /** As of what is stored; the kind of that cache is told only there. */
+  readonly group: number | undefined
 }
 
-export type EngineEvent = BlocksStored | BlocksRemoved | { readonly kind: 'cleared' }
+export type EngineEvent = BlocksStored | BlocksElsewhere | BlocksRemoved | { readonly kind: 'cleared' }
 
 export interface EngineBatch {
   readonly events: readonly EngineEvent[]
-  /** Events that say nothing of a prefix: of other kinds of cache, or unknown. */
+  /** Events of an unknown sort. */
   readonly skipped: number
 }
 
 /** Caches whose blocks can be found by prefix. (llm-d: KV events) */
 const PREFIX_CACHES: readonly string[] = ['full_attention', 'mla_attention', 'sink_full_attention']
+
+/** Whether blocks of such a cache are found by prefix; one whose kind was not told is taken to be the engine's only one. */
+export const isPrefixCache = (kind: string): boolean => kind === '' || PREFIX_CACHES.includes(kind)
 
 /** The order of an event's fields after its tag, where it is an array. (vLLM: KV events) */
 const STORED_FIELDS = ['block_hashes', 'parent_block_hash', 'token_ids', 'block_size', 'lora_id', 'medium', 'lora_name', 'extra_keys', 'group_idx', 'kv_cache_spec_kind', 'sliding_window']
@@ -63,7 +79,7 @@ const eventOf = (item: Packed): EngineEvent | undefined => {
       return storedOf(fieldsOf(item, STORED_FIELDS))
     case 'BlockRemoved': {
       const field = fieldsOf(item, REMOVED_FIELDS)
-      return { kind: 'removed', blocks: blocksOf(field('block_hashes')), medium: mediumOf(field('medium')) }
+      return { kind: 'removed', blocks: blocksOf(field('block_hashes')), medium: mediumOf(field('medium')), group: groupOf(field('group_idx')) }
     }
     case 'AllBlocksCleared':
       return { kind: 'cleared' }
@@ -72,9 +88,11 @@ const eventOf = (item: Packed): EngineEvent | undefined => {
   }
 }
 
-const storedOf = (field: (name: string) => Packed): BlocksStored | undefined => {
+const storedOf = (field: (name: string) => Packed): BlocksStored | BlocksElsewhere => {
   const kind = field('kv_cache_spec_kind')
-  if (typeof kind === 'string' && !PREFIX_CACHES.includes(kind)) return undefined
+  const cacheKind = typeof kind === 'string' ? kind : ''
+  const group = groupOf(field('group_idx'))
+  if (!isPrefixCache(cacheKind)) return { kind: 'elsewhere', cacheKind, group }
   const parent = field('parent_block_hash')
   const blockTokens = field('block_size')
   const adapter = field('lora_name')
@@ -89,8 +107,12 @@ const storedOf = (field: (name: string) => Packed): BlocksStored | undefined => 
     adapter: name,
     medium: mediumOf(field('medium')),
     extras: extrasOf(field('extra_keys'), name),
+    cacheKind,
+    group,
   }
 }
+
+const groupOf = (value: Packed): number | undefined => (typeof value === 'number' ? value : undefined)
 
 /** The fields of an event in either form; null where absent. */
 const fieldsOf = (item: Packed, names: readonly string[]): ((name: string) => Packed) => {

@@ -1,12 +1,12 @@
 import { BlockMap, joined } from './block-map.ts'
-import type { BlockChange, BlockNaming, SkipReason } from './block-map.ts'
+import type { BlockChange, BlockNaming, SkippedEvent, SkipReason } from './block-map.ts'
 import { readEvents } from './engine-events.ts'
 import type { EventMessage } from './message.ts'
 import { MsgpackError } from './msgpack.ts'
 import { topicOf } from './topic.ts'
 
 /** What is not as it should be, for whoever counts. */
-export type KvFault = 'frames' | 'malformed' | 'gap' | 'restart' | 'replay-failed' | 'unknown-endpoint' | 'cache-kind' | SkipReason
+export type KvFault = 'frames' | 'malformed' | 'gap' | 'restart' | 'replay-failed' | 'unknown-endpoint' | SkipReason
 
 export interface EventStreamOptions {
   readonly naming: BlockNaming
@@ -14,6 +14,8 @@ export interface EventStreamOptions {
   readonly model: string
   change(change: BlockChange): void
   fault(fault: KvFault, count: number): void
+  /** Told of each event of which nothing was taken, besides its fault. */
+  skipped?: ((event: SkippedEvent, reason: SkipReason) => void) | undefined
   /** Asks for the messages from a sequence on; undefined where the publisher keeps none. */
   replay?: ((from: bigint) => Promise<readonly EventMessage[] | undefined>) | undefined
 }
@@ -38,7 +40,10 @@ export class EventStream {
 
   constructor(options: EventStreamOptions) {
     this.options = options
-    this.blocks = new BlockMap(options.naming, (reason, count) => options.fault(reason, count))
+    this.blocks = new BlockMap(options.naming, (reason, count, event) => {
+      options.fault(reason, count)
+      if (event !== undefined) options.skipped?.(event, reason)
+    })
   }
 
   /** All that is known to be held, as changes that store it anew. */

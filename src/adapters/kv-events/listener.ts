@@ -1,10 +1,11 @@
 import { Subscriber } from 'zeromq'
 import type { BlockChange, BlockNaming } from './block-map.ts'
 import { EventStream } from './event-stream.ts'
-import type { KvFault } from './event-stream.ts'
+import type { EventStreamOptions, KvFault } from './event-stream.ts'
 import { messageOf } from './message.ts'
 import { takePaced } from './paced.ts'
 import type { Room } from './paced.ts'
+import { SocketErrors } from './socket-errors.ts'
 import { topicOf } from './topic.ts'
 
 export interface KvListenerOptions {
@@ -18,6 +19,7 @@ export interface KvListenerOptions {
   readonly room?: Room
   change(endpoint: string, change: BlockChange): void
   fault(fault: KvFault, count: number): void
+  readonly skipped?: EventStreamOptions['skipped']
 }
 
 const INBOX_MESSAGES_MAX = 65_536
@@ -27,10 +29,13 @@ const INBOX_MESSAGES_MAX = 65_536
  * (llm-d: KV events, global mode)
  */
 export class KvListener {
+  /** In numbers that only rise. */
+  readonly counts = { messages: 0 }
   private readonly options: KvListenerOptions
   private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX })
   private readonly streams = new Map<string, EventStream>()
   private readonly closing = new AbortController()
+  private readonly failures = new SocketErrors()
   private reading: Promise<void> = Promise.resolve()
 
   private constructor(options: KvListenerOptions) {
@@ -41,6 +46,7 @@ export class KvListener {
   static async open(options: KvListenerOptions): Promise<KvListener> {
     const listener = new KvListener(options)
     listener.socket.subscribe(options.topicFilter)
+    listener.failures.watchListening(listener.socket)
     await listener.socket.bind(options.address)
     listener.reading = takePaced(listener.socket, listener.closing.signal, (frames) => listener.take(frames), options.room)
     return listener
@@ -49,6 +55,11 @@ export class KvListener {
   /** Where it listens. */
   get address(): string {
     return this.socket.lastEndpoint ?? this.options.address
+  }
+
+  /** What went wrong with its connections, by operation, in numbers that only rise. */
+  get errors(): Readonly<Record<string, number>> {
+    return this.failures.counts
   }
 
   /** Forgets the streams of endpoints that are gone. */
@@ -64,6 +75,7 @@ export class KvListener {
 
   private take(frames: readonly Buffer[]): void {
     const { endpointOf, fault } = this.options
+    this.counts.messages += 1
     const message = messageOf(frames)
     if (message === undefined) return fault('frames', 1)
     const endpoint = endpointOf(topicOf(message.topic).pod)
@@ -77,7 +89,7 @@ export class KvListener {
   }
 
   private streamOf(endpoint: string): EventStream {
-    const { naming, change, fault } = this.options
-    return new EventStream({ naming, model: '', fault, change: (one) => change(endpoint, one) })
+    const { naming, change, fault, skipped } = this.options
+    return new EventStream({ naming, model: '', fault, skipped, change: (one) => change(endpoint, one) })
   }
 }

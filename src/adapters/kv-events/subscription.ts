@@ -6,6 +6,7 @@ import { messageOf } from './message.ts'
 import { takePaced } from './paced.ts'
 import type { Room } from './paced.ts'
 import { fetchReplay } from './replay.ts'
+import { SocketErrors } from './socket-errors.ts'
 
 export interface KvSubscriptionOptions extends Omit<EventStreamOptions, 'replay'> {
   /** Of the publisher: "tcp://host:port". */
@@ -29,12 +30,13 @@ export class KvSubscription {
   readonly counts = { messages: 0, reconnections: 0 }
   private readonly socket = new Subscriber({ linger: 0, receiveHighWaterMark: INBOX_MESSAGES_MAX, reconnectMaxInterval: 5000 })
   private readonly closing = new AbortController()
+  private readonly failures = new SocketErrors()
   private readonly stream: EventStream
   private readonly reading: Promise<void>
 
   constructor(options: KvSubscriptionOptions) {
     const { address, replayAddress, topicFilter, fault, room } = options
-    const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal) })
+    const stream = new EventStream({ ...options, replay: replayAddress === undefined ? undefined : (from) => fetchReplay(replayAddress, from, this.closing.signal, this.failures.count) })
     this.stream = stream
     this.socket.subscribe(topicFilter)
     let wasConnected = false
@@ -46,6 +48,7 @@ export class KvSubscription {
     this.socket.events.on('disconnect', () => {
       if (!this.closing.signal.aborted) stream.disconnected()
     })
+    this.failures.watchConnection(this.socket, this.closing.signal)
     this.socket.connect(address)
     this.reading = takePaced(this.socket, this.closing.signal, (frames) => {
       this.counts.messages += 1
@@ -53,6 +56,11 @@ export class KvSubscription {
       if (message === undefined) fault('frames', 1)
       else stream.take(message)
     }, room)
+  }
+
+  /** What went wrong with its connections, by operation, in numbers that only rise. */
+  get errors(): Readonly<Record<string, number>> {
+    return this.failures.counts
   }
 
   /** All that its engine is known to hold, as changes that store it anew. */

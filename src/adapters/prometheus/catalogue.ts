@@ -15,6 +15,9 @@ export interface CatalogueEntry {
 
 const PLUGIN = ['plugin_name', 'plugin_type']
 const DECISION = ['model_name', 'decision_type']
+const SKIPPED = ['cache_kind', 'reason']
+/** The kinds of cache are an engine's words. */
+const SKIPPED_SERIES_MAX = 256
 const FLOW = ['endpoint_name', 'namespace', 'producer_name', 'fairness_id', 'priority']
 
 /** What is known by name. (llm-d: metrics of the plugins, and ours where llm-d has none) */
@@ -52,6 +55,16 @@ export const CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
   kv_cache_index_lookup_hits_total: { kind: 'counter', help: '[ALPHA] Blocks that a lookup found at any endpoint.', labels: [], twin: 'kvcache_index_lookup_hits_total' },
   kv_cache_index_max_pod_hit_count_total: { kind: 'counter', help: '[ALPHA] Blocks that a lookup found at the endpoint that has most.', labels: [], twin: 'kvcache_index_max_pod_hit_count_total' },
   kv_cache_index_lookup_latency_seconds: { kind: 'histogram', help: '[ALPHA] Seconds of a lookup.', labels: [], bounds: TURN_SECONDS, twin: 'kvcache_index_lookup_latency_seconds' },
+  kv_cache_events_dedup_removed_hashes_forwarded_total: {
+    kind: 'counter', help: '[ALPHA] Removals of blocks from a tier that were the last of as many as there were stores.',
+    labels: [], twin: 'kvcache_kvevents_dedup_removed_hashes_forwarded_total',
+  },
+  kv_cache_events_dedup_removed_hashes_suppressed_total: {
+    kind: 'counter', help: '[ALPHA] Removals of blocks from a tier in which they had been stored more often than removed.',
+    labels: [], twin: 'kvcache_kvevents_dedup_removed_hashes_suppressed_total',
+  },
+  kv_cache_events_stores_skipped_total: { kind: 'counter', help: '[ALPHA] Events of stored blocks of which nothing was taken, by kind of cache and reason.', labels: SKIPPED, seriesMax: SKIPPED_SERIES_MAX },
+  kv_cache_events_removals_skipped_total: { kind: 'counter', help: '[ALPHA] Events of removed blocks of which nothing was taken, by kind of cache and reason.', labels: SKIPPED, seriesMax: SKIPPED_SERIES_MAX },
   inflight_requests: { kind: 'gauge', help: '[ALPHA] Requests assigned to an endpoint and not released.', labels: FLOW },
   inflight_tokens: { kind: 'gauge', help: '[ALPHA] Tokens of the requests assigned to an endpoint.', labels: FLOW },
   inflight_unmatched_releases_total: { kind: 'counter', help: '[ALPHA] Releases of what was not assigned; nothing was changed by them.', labels: ['producer_name'] },

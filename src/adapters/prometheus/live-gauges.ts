@@ -40,7 +40,9 @@ export interface LiveSources {
     readonly refused: Readonly<Record<string, number>> | undefined
     readonly kvFaults: Readonly<Record<string, number>>
     /** Engines whose KV events are followed, by the "address:port" of their endpoints. */
-    readonly kvSubscribers: readonly { readonly pod: string; readonly messages: number; readonly reconnections: number }[]
+    readonly kvSubscribers: readonly { readonly pod: string; readonly messages: number; readonly reconnections: number; readonly errors: Readonly<Record<string, number>> }[]
+    /** Undefined where no KV events are wanted. */
+    readonly kvInbox: { readonly waiting: number; readonly capacity: number } | undefined
     /** Undefined where KV events do not come over NATS. */
     readonly kv: { readonly behind: number; readonly waiting: number } | undefined
     /** Undefined without NATS. */
@@ -112,24 +114,34 @@ const registerFeeds = (registry: Registry, sources: LiveSources): void => {
   if (feeds !== undefined) {
     const read = (): ReturnType<typeof feeds> => feeds.call(sources)
     rising(registry, 'signalbox_nats_refused_total', 'Messages from NATS that were not taken, by reason.', ['reason'], () => Object.entries(read().refused ?? {}).map(([reason, count]) => [[reason], count]))
-    rising(registry, 'signalbox_kv_events_faults_total', 'Faults of KV events, by kind.', ['fault'], () => Object.entries(read().kvFaults).map(([fault, count]) => [[fault], count]))
-    single(registry, `${PREFIX}kv_cache_events_active_subscribers`, '[ALPHA] Engines whose KV events are followed.', () => read().kvSubscribers.length)
-    rising(registry, `${PREFIX}kv_cache_events_messages_received_total`, '[ALPHA] Messages of KV events, by engine.', ['pod_identifier'], () => read().kvSubscribers.map(({ pod, messages }) => [[pod], messages]))
-    rising(registry, `${PREFIX}kv_cache_events_subscriber_reconnections_total`, '[ALPHA] Connections for KV events that were made anew, by engine.', ['pod_identifier'], () => read().kvSubscribers.map(({ pod, reconnections }) => [[pod], reconnections]))
-    single(registry, 'signalbox_kv_events_behind', 'Reports of caches that wait in the NATS server.', () => read().kv?.behind ?? 0)
+    registerKvEvents(registry, read)
     single(registry, 'signalbox_peer_replicas', 'Peer replicas whose load is held.', () => read().peers?.held ?? 0)
     rising(registry, 'signalbox_peer_reports_dropped_total', 'Reports of peer replicas that were not taken, by reason.', ['reason'], () => Object.entries(read().peers?.dropped ?? {}).map(([reason, count]) => [[reason], count]))
     const behind = gauge(registry, 'signalbox_nats_behind', 'Messages that wait in the NATS server, by what they tell of.', ['of'])
     behind.collect = () => {
       for (const [of, messages] of Object.entries(read().peers?.behind ?? {})) behind.cell(of).set(messages)
     }
-    single(registry, 'signalbox_kv_events_waiting_endpoints', 'Endpoints of whose cache not all is known yet.', () => read().kv?.waiting ?? 0)
   }
   if (scraper !== undefined) {
     single(registry, 'signalbox_scraped_endpoints', 'Endpoints whose metrics are polled.', () => scraper.call(sources).endpoints)
     single(registry, 'signalbox_scrapes_waiting', 'Polls that wait for a place.', () => scraper.call(sources).waiting)
     rising(registry, 'signalbox_scrapes_skipped_total', 'Polls left out because the last one was not over.', [], () => [[[], scraper.call(sources).skipped]])
   }
+}
+
+const registerKvEvents = (registry: Registry, read: NonNullable<LiveSources['feeds']>): void => {
+  rising(registry, 'signalbox_kv_events_faults_total', 'Faults of KV events, by kind.', ['fault'], () => Object.entries(read().kvFaults).map(([fault, count]) => [[fault], count]))
+  single(registry, 'signalbox_kv_events_behind', 'Reports of caches that wait in the NATS server.', () => read().kv?.behind ?? 0)
+  single(registry, 'signalbox_kv_events_waiting_endpoints', 'Endpoints of whose cache not all is known yet.', () => read().kv?.waiting ?? 0)
+  const prefix = `${PREFIX}kv_cache_events_`
+  const byEngine = ['pod_identifier']
+  single(registry, `${prefix}active_subscribers`, '[ALPHA] Engines whose KV events are followed.', () => read().kvSubscribers.length)
+  rising(registry, `${prefix}messages_received_total`, '[ALPHA] Messages of KV events, by engine.', byEngine, () => read().kvSubscribers.map(({ pod, messages }) => [[pod], messages]))
+  rising(registry, `${prefix}subscriber_reconnections_total`, '[ALPHA] Connections for KV events that were made anew, by engine.', byEngine, () => read().kvSubscribers.map(({ pod, reconnections }) => [[pod], reconnections]))
+  rising(registry, `${prefix}zmq_errors_total`, '[ALPHA] What went wrong with connections for KV events, by engine and operation.', [...byEngine, 'operation'], () =>
+    read().kvSubscribers.flatMap(({ pod, errors }) => Object.entries(errors).map(([operation, count]) => [[pod, operation], count] as const)))
+  single(registry, `${prefix}pool_queue_depth`, '[ALPHA] Inputs of KV events that wait for the engine.', () => read().kvInbox?.waiting ?? 0)
+  single(registry, `${prefix}pool_capacity`, '[ALPHA] Inputs that wait for the engine from which on KV events are not read.', () => read().kvInbox?.capacity ?? 0)
 }
 
 /** llm-d's gauges of the pool, over the endpoints whose metrics are fresh, rounded to two decimals. */

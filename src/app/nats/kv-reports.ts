@@ -4,7 +4,6 @@ import { KvFollowers } from '../../actors/kv-followers.ts'
 import type { NatsLink } from '../../adapters/nats/connection.ts'
 import { KvReader } from '../../adapters/nats/kv-reader.ts'
 import type { Names } from '../../adapters/nats/names.ts'
-import { inboxRoom } from '../inbox-room.ts'
 import type { KvFaults } from '../kv-faults.ts'
 import { isToldByAgent } from '../kv-feed.ts'
 import type { KvFeed } from '../kv-feed.ts'
@@ -33,7 +32,7 @@ export class KvReports {
     this.followers = new KvFollowers({
       naming: namingOf(feed.naming),
       clock: asyncScheduler,
-      submit: (input) => actor.submit(input, undefined, failed),
+      submit: (input) => feed.inbox.submit(input, failed),
       holds: (id) => {
         const slot = actor.engine.view.fleet.get(id)?.endpoint.slot
         return slot !== undefined && index.shelf(slot)?.id === id
@@ -41,12 +40,13 @@ export class KvReports {
       want: (id, incarnation, sequence) => this.reader.want(id, incarnation, sequence),
       // An agent may tell of its cache before its announcement is here; it will be asked.
       fault: (id, kind) => (kind === 'unknown-endpoint' ? faults.count(kind, 1) : faults.take(id, kind, 1)),
+      skipped: (kind) => feed.skipped({ of: kind, cacheKind: '' }, 'other-naming'),
     })
     this.reader = new KvReader({
       link, names, streamReplicas, failed,
       report: (report) => this.followers.reported(report),
       refused: (kind) => faults.take('', kind, 1),
-      room: () => inboxRoom(actor),
+      room: feed.inbox.room,
       began: () => this.followers.doubt(),
     })
   }

@@ -86,6 +86,8 @@ describe('a server with the precise producer', { timeout: 60_000 }, () => {
     const shown = (name: string): readonly number[] => endpoints.map(({ port }) => Number(metrics.split(`${name}{pod_identifier="127.0.0.1:${port}"} `)[1]?.split('\n')[0] ?? NaN))
     expect(shown('llm_d_epp_kv_cache_events_messages_received_total').reduce((sum, messages) => sum + messages, 0)).toBeGreaterThan(0)
     expect(shown('llm_d_epp_kv_cache_events_subscriber_reconnections_total')).toEqual([0, 0])
+    expect(metrics).toMatch(/\nllm_d_epp_kv_cache_events_pool_queue_depth 0\n[^]*\nllm_d_epp_kv_cache_events_pool_capacity 1024\n/)
+    expect(metrics).not.toMatch(/^llm_d_epp_kv_cache_events_(?:zmq_errors|stores_skipped|removals_skipped)_total\{/m)
     await server.close()
     expect(server.lines.filter((line) => line.includes('KV events'))).toEqual([])
     for (const name of readdirSync(folder).filter((file) => file.startsWith('journal'))) {

@@ -22,6 +22,7 @@ const given = ({ holds = false } = {}) => {
     holds: () => holds,
     want: (_endpoint, incarnation, sequence) => told.push(`want ${incarnation} ${sequence}`),
     fault: (_endpoint, fault) => told.push(fault),
+    skipped: (kind) => told.push(`skipped ${kind}`),
   })
   const report = (more: Partial<KvReport>): KvReport =>
     ({ endpoint: 'e', incarnation: 'one', sequence: 1, part: 0, parts: 0, hash: 'cbor-fnv', blockTokens: 16, root: ROOT, changes: [], ...more })
@@ -129,10 +130,13 @@ describe('KvFollowers', () => {
     synced()
     take({ sequence: 2, incarnation: 'two', changes: [stored(1)] })
     take({ sequence: 2, endpoint: 'f', changes: [stored(1)] })
-    take({ sequence: 2, blockTokens: 64, changes: [stored(1)] })
+    take({ sequence: 2, blockTokens: 64, changes: [stored(1), { kind: 'cleared', keys: keys(0), tier: '' }, { kind: 'removed', keys: keys(1), tier: 'gpu' }] })
     take({ sequence: 2, hash: 'xxh64', changes: [stored(1)] })
     take({ sequence: 2, root: Uint8Array.of(8, 7, 6, 5, 4, 3, 2, 1), changes: [stored(1)] })
-    expect(news()).toEqual(['unknown-endpoint', 'unknown-endpoint', 'other-naming', 'other-naming', 'other-naming'])
+    expect(news()).toEqual([
+      'unknown-endpoint', 'unknown-endpoint',
+      'skipped stored', 'skipped removed', 'other-naming', 'skipped stored', 'other-naming', 'skipped stored', 'other-naming',
+    ])
     followers.follow([{ id: 'e', incarnation: 'two' }])
     expect(news()).toEqual(['want two 0'])
     followers.follow([])

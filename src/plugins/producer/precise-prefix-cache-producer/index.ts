@@ -6,6 +6,7 @@ import { byCodeUnit } from '../../../core/order.ts'
 import type { Request, SchedulingResult } from '../../../core/request.ts'
 import type { WantedKeys } from '../../../core/shape.ts'
 import { IndexMeasure } from './index-measure.ts'
+import type { Removals } from './index-measure.ts'
 import { KvIndex } from './kv-index.ts'
 import { Lookup } from './lookup.ts'
 import { type PreciseParameters, preciseParameters } from './parameters.ts'
@@ -46,7 +47,7 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
     this.tiers = new Tiers(parameters.weights)
     this.speculative = this.tiers.numberOf(SPECULATIVE)
     this.lookup = new Lookup(this.index, this.tiers, parameters.hash, parameters.blockTokens)
-    this.measure = new IndexMeasure(parameters.measures ? (observation) => this.services?.observe(observation) : undefined)
+    this.measure = new IndexMeasure(parameters.measures, (observation) => this.services?.observe(observation))
   }
 
   /** Has lookups timed, by seconds that only rise; no decision depends on them. */
@@ -123,7 +124,7 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
   kvBlocksRemoved(endpoint: Endpoint, keys: Uint8Array, tier: string): void {
     const number = this.tiers.numberOf(tier)
     if (!this.isOf(endpoint) || number < 0) return
-    this.unshelve(endpoint.slot, wordsOf(keys), number)
+    this.measure.removed(this.unshelve(endpoint.slot, wordsOf(keys), number))
     this.measure.changed(0, Math.floor(keys.length / KEY_BYTES), this.index.evictions)
   }
 
@@ -181,8 +182,14 @@ export class PrecisePrefixCacheProducer implements Producer, PreRequest, Endpoin
     for (let at = 0; at + 1 < words.length; at += 2) this.index.store(endpoint.slot, words[at] as number, words[at + 1] as number, tier)
   }
 
-  private unshelve(slot: number, words: Int32Array, tier: number): void {
-    for (let at = 0; at + 1 < words.length; at += 2) this.index.remove(slot, words[at] as number, words[at + 1] as number, tier)
+  private unshelve(slot: number, words: Int32Array, tier: number): Removals {
+    const removals: Removals = { forwarded: 0, suppressed: 0 }
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      const left = this.index.remove(slot, words[at] as number, words[at + 1] as number, tier)
+      if (left === 0) removals.forwarded += 1
+      else if (left > 0) removals.suppressed += 1
+    }
+    return removals
   }
 
   private isOf(endpoint: Endpoint): boolean {

@@ -93,18 +93,18 @@ export class KvIndex {
     this.link(shelf, record)
   }
 
-  /** One reference less; false where there was none. Without any left the block is gone. */
-  remove(slot: number, low: number, high: number, tier: number): boolean {
+  /** One reference less: how many are left in the tier, -1 where there was none. Without any left in all the block is gone. */
+  remove(slot: number, low: number, high: number, tier: number): number {
     const record = this.find(slot, low, high)
     const shelf = this.shelves[slot]
-    if (record === 0 || shelf === undefined) return false
+    if (record === 0 || shelf === undefined) return -1
     const count = this.references(record, tier)
-    if (count === 0) return false
+    if (count === 0) return -1
     this.count(record, tier, count - 1)
     const { words } = this.records
     const at = WORDS * record + REFERENCES
     if (words[at] === 0 && words[at + 1] === 0) this.drop(shelf, record)
-    return true
+    return count - 1
   }
 
   /** The record of a block that an endpoint holds; 0 where it does not. */

@@ -13,9 +13,14 @@ const keysOf = (tokens: readonly number[], model = 'm', extras?: readonly (reado
 
 const given = (naming: Partial<BlockNaming> = {}, max?: number) => {
   const skipped: string[] = []
-  const map = new BlockMap({ ...NAMING, ...naming }, (reason, blocks) => skipped.push(`${reason} ${blocks}`), max)
+  /** Events of which nothing was taken. */
+  const events: string[] = []
+  const map = new BlockMap({ ...NAMING, ...naming }, (reason, blocks, event) => {
+    skipped.push(`${reason} ${blocks}`)
+    if (event !== undefined) events.push(`${event.of} ${event.cacheKind} ${reason}`)
+  }, max)
   const take = (...events: readonly Packable[]): BlockChange[] => readEvents(batch(...events)).events.flatMap((event) => map.take(event, 'm'))
-  return { map, skipped, take }
+  return { map, skipped, events, take }
 }
 
 describe('BlockMap', () => {
@@ -72,14 +77,44 @@ describe('BlockMap', () => {
   })
 
   it('given what cannot be understood, when taken, then it is counted and nothing is told', () => {
-    const { take, skipped } = given()
+    const { take, skipped, events } = given()
     expect(take(
       stored([2], [1, 2], { parent: 1 }),
-      stored([3], [1, 2, 3], { size: 3 }),
+      stored([3], [1, 2, 3], { size: 3, kind: 'mla_attention' }),
       stored([4, 5], [1, 2, 3]),
       stored([6], [1, 2], { extras: [['a'], ['b']] }),
     )).toEqual([])
     expect(skipped).toEqual(['unknown-parent 1', 'block-size 1', 'token-count 2', 'extra-keys 1'])
+    expect(events).toEqual(['stored  unknown-parent', 'stored mla_attention block-size', 'stored  token-count', 'stored  extra-keys'])
+  })
+
+  it('given removals of which some are of unknown blocks, when taken, then only an event of nothing else is one that was skipped', () => {
+    const { take, skipped, events } = given()
+    take(stored([1], [1, 2], { group: 0, kind: 'full_attention' }), removed([1, 8], 'GPU', 0), removed([8, 9], 'GPU', 0))
+    expect(skipped).toEqual(['unknown-block 1', 'unknown-block 2'])
+    expect(events).toEqual(['removed full_attention unknown-block'])
+  })
+
+  it('given a cache of another kind with blocks of the same names, when they are removed there, then they stay in the other', () => {
+    const { take, skipped, events, map } = given()
+    const window = { group: 1, kind: 'sliding_window' }
+    expect(take(stored([1], [1, 2], { group: 0, kind: 'full_attention' }), stored([1], [1, 2], window))).toHaveLength(1)
+    // Later events name the group alone; what it is stays known when all blocks are forgotten.
+    expect(take(['AllBlocksCleared'], stored([1], [1, 2], { group: 1 }), stored([1], [1, 2], { group: 0 }), removed([1], 'GPU', 1))).toEqual([
+      { kind: 'cleared' }, { kind: 'stored', keys: keysOf([1, 2]), tier: 'gpu' },
+    ])
+    expect(map.size).toBe(1)
+    expect(skipped).toEqual(['cache-kind 1', 'cache-kind 1', 'cache-kind 1'])
+    expect(events).toEqual(['stored sliding_window cache-kind', 'stored sliding_window cache-kind', 'removed sliding_window cache-kind'])
+    expect(take(removed([1], 'GPU', 0))).toEqual([{ kind: 'removed', keys: keysOf([1, 2]), tier: 'gpu' }])
+  })
+
+  it('given more groups than are kept, when a kind was not kept, then the group is taken as one whose kind was never told', () => {
+    const { take, events } = given()
+    for (let group = 0; group < 257; group++) take(stored([1], [1, 2], { group, kind: 'mamba' }))
+    events.splice(0)
+    take(removed([1], 'GPU', 255), removed([1], 'GPU', 256))
+    expect(events).toEqual(['removed mamba cache-kind', 'removed  unknown-block'])
   })
 
   it('given a cleared cache, when taken, then nothing is known any more', () => {
@@ -102,9 +137,10 @@ describe('BlockMap', () => {
 })
 
 describe('readEvents', () => {
-  it('given caches that are not found by prefix and tags unknown, when read, then they are skipped', () => {
-    const { events, skipped } = readEvents(batch(stored([1], [1, 2], { kind: 'sliding_window' }), stored([2], [1, 2], { kind: 'mla_attention' }), ['Other', 1]))
-    expect([events.length, skipped]).toEqual([1, 2])
+  it('given caches that are not found by prefix and tags unknown, when read, then of the first only that is told, and the others are skipped', () => {
+    const { events, skipped } = readEvents(batch(stored([1], 'any' as never, { kind: 'sliding_window', group: 3 }), stored([2], [1, 2], { kind: 'mla_attention' }), ['Other', 1]))
+    expect(events[0]).toEqual({ kind: 'elsewhere', cacheKind: 'sliding_window', group: 3 })
+    expect([events.length, skipped]).toEqual([2, 1])
   })
 
   it.each([

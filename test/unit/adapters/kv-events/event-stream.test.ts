@@ -16,6 +16,7 @@ const given = (replays = true) => {
     model: '',
     change: (change: BlockChange) => told.push(change.kind === 'cleared' ? 'cleared' : `${change.kind} ${change.keys.length / 8}`),
     fault: (fault, count) => told.push(`${fault} ${count}`),
+    skipped: ({ of, cacheKind }, reason) => told.push(`skipped ${of} ${cacheKind} ${reason}`),
     replay: !replays ? undefined : (from) => {
       const { promise, resolve } = Promise.withResolvers<readonly EventMessage[] | undefined>()
       asked.push({ from, answer: async (messages) => { resolve(messages); await new Promise(setImmediate) } })
@@ -71,6 +72,17 @@ describe('EventStream without replay', () => {
     const { stream, told } = given(false)
     stream.take(message(0, batch(stored([1, 2], [1, 2, 3, 4]), stored([3], [9, 9]), removed([1]), removed([2]), stored([4], [8, 8], { medium: 'CPU' }))))
     expect(told).toEqual(['stored 3', 'removed 2', 'stored 1'])
+  })
+})
+
+describe('EventStream of several caches', () => {
+  it('given events of which nothing is taken, when taken, then each is told with its reason, beside the fault, and what is unknown is a fault only', () => {
+    const { stream, told } = given(false)
+    stream.take(message(0, batch(stored([1], [1, 2], { kind: 'sliding_window' }), stored([2], [3, 4], { parent: 7 }), removed([8, 9]), ['Other', 1])))
+    expect(told).toEqual([
+      'cache-kind 1', 'cache-kind 1', 'skipped stored sliding_window cache-kind',
+      'unknown-parent 1', 'skipped stored  unknown-parent', 'unknown-block 2', 'skipped removed  unknown-block',
+    ])
   })
 })
 

@@ -144,6 +144,7 @@ describe('precise-prefix-cache-producer', () => {
       ['kv_cache_index_admissions_total', 5],
       // One was lost to the bound.
       ['kv_cache_index_evictions_total', 2],
+      ['kv_cache_events_dedup_removed_hashes_forwarded_total', 1],
       ['kv_cache_index_lookup_requests_total', 1],
       ['kv_cache_index_lookup_hits_total', 2],
       ['kv_cache_index_max_pod_hit_count_total', 2],
@@ -151,11 +152,24 @@ describe('precise-prefix-cache-producer', () => {
     ]))
   })
 
-  it('given no metrics are wanted, then nothing is counted', () => {
-    const { producer, desk, a, ask } = given()
-    producer.kvBlocksStored(a, keysOf(tokens(12)), 'gpu', 4)
+  it('given no metrics of the index are wanted, then only removals are counted: those that take a block out of its tier, and those that only lower its count', () => {
+    const { producer, desk, a, ask, asking } = given({ speculativeIndexing: true })
+    for (const tier of ['gpu', 'gpu', 'cpu']) producer.kvBlocksStored(a, keysOf(tokens(12)), tier, 4)
     ask(tokens(12))
-    expect(desk.observations).toEqual([])
+    producer.kvBlocksRemoved(a, keysOf(tokens(12)), 'gpu')
+    producer.kvBlocksRemoved(a, keysOf(tokens(8)), 'gpu')
+    producer.kvBlocksRemoved(a, keysOf(tokens(4)), 'cpu')
+    // What nobody has is neither, and so is the end of a guess.
+    producer.kvBlocksRemoved(a, keysOf(tokens(4)), 'gpu')
+    producer.preRequest(asking(tokens(12)), { primary: 'decode', results: new Map([['decode', { endpoints: [a] }]]) })
+    desk.time += 10_000_000
+    ask(tokens(12))
+    expect(producer.index.size).toBe(2)
+    expect(desk.observations.map(({ name, value }) => [name, value])).toEqual([
+      ['kv_cache_events_dedup_removed_hashes_suppressed_total', 3],
+      ['kv_cache_events_dedup_removed_hashes_forwarded_total', 2],
+      ['kv_cache_events_dedup_removed_hashes_forwarded_total', 1],
+    ])
   })
 
   it('given media in a prompt, when matched, then the blocks in which they lie are counted apart', () => {
