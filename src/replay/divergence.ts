@@ -40,9 +40,13 @@ const alike = (a: unknown, b: unknown): boolean => {
     for (let i = 0; i < a.length; i++) if (!alike(a[i], b[i])) return false
     return true
   }
-  for (const key in a) if (!alike(a[key], b[key])) return false
-  for (const key in b) if (!(key in a)) return false
-  return true
+  let more = 0
+  for (const key in a) {
+    if (!alike(a[key], b[key])) return false
+    more += 1
+  }
+  for (const _key in b) more -= 1
+  return more === 0
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
