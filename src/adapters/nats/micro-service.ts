@@ -24,6 +24,17 @@ export interface MicroRequest {
   fail(code: number, description: string, data?: Uint8Array, contentType?: string): void
 }
 
+/**
+ * How long requests are handled without a pause, in milliseconds. Many may come in one piece from the socket: the first of
+ * them would else wait for its answer until the last is handled, and whoever asks would idle meanwhile.
+ */
+const TURN_MS = 1
+
+interface Waiting {
+  readonly message: Msg
+  readonly sinceMs: number
+}
+
 const VERBS = ['PING', 'INFO', 'STATS'] as const
 const NANOS_PER_MS = 1_000_000
 
@@ -33,6 +44,8 @@ export class MicroService {
   private readonly options: MicroServiceOptions
   private readonly subscriptions: Subscription[]
   private readonly started = new Date().toISOString()
+  /** Requests that wait for their turn. */
+  private readonly waiting: Waiting[] = []
   private requests = 0
   private errors = 0
   private lastError = ''
@@ -53,12 +66,30 @@ export class MicroService {
   /** Takes no more requests; those taken may still be answered. */
   async stop(): Promise<void> {
     await Promise.all(this.subscriptions.map((subscription) => subscription.drain().catch(() => undefined)))
+    for (const waiting of this.waiting.splice(0)) this.handle(waiting)
   }
 
   private take(message: Msg): void {
-    const since = performance.now()
+    this.waiting.push({ message, sinceMs: performance.now() })
+    if (this.waiting.length === 1) setImmediate(() => this.turn())
+  }
+
+  /** Handles what waits, for a while: then answers go out, and others have their turn. */
+  private turn(): void {
+    const end = performance.now() + TURN_MS
+    let handled = 0
+    for (const waiting of this.waiting) {
+      this.handle(waiting)
+      handled += 1
+      if (performance.now() >= end) break
+    }
+    this.waiting.splice(0, handled)
+    if (this.waiting.length > 0) setImmediate(() => this.turn())
+  }
+
+  private handle({ message, sinceMs }: Waiting): void {
     const reply = (data: Uint8Array, fields: Readonly<Record<string, string>>): void => {
-      this.processingMs += performance.now() - since
+      this.processingMs += performance.now() - sinceMs
       const marked = headers()
       for (const [name, value] of Object.entries(fields)) marked.set(name, value)
       message.respond(data, Object.keys(fields).length === 0 ? {} : { headers: marked })

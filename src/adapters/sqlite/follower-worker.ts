@@ -1,3 +1,6 @@
+import { readlinkSync } from 'node:fs'
+import { constants, getPriority, platform, setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { openBatch } from '../../journal/batch.ts'
@@ -135,5 +138,19 @@ function fail(port: MessagePort, error: unknown): void {
   port.close()
 }
 
+/**
+ * Nobody waits for the follower, so where there are not enough processors it gives way to the threads that somebody waits
+ * for; what it falls behind by it makes good later. Threads have priorities of their own on Linux alone.
+ */
+function giveWay(): void {
+  if (platform() !== 'linux') return
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), getPriority() + constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // A container may hide /proc or forbid the call: then it takes its share as the others do.
+  }
+}
+
+giveWay()
 const data = workerData as FollowerWorkerData
 run(data).catch((error: unknown) => fail(data.port, error))

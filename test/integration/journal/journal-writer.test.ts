@@ -1,9 +1,12 @@
+import { readdirSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { JournalWriter } from '../../../src/adapters/sqlite/journal-writer.ts'
 import type { JournalWriterOptions } from '../../../src/adapters/sqlite/journal-writer.ts'
 import { openJournal } from '../../../src/adapters/sqlite/open-journal.ts'
 import { arrivalsOf, readRecords, startingPoint, UNACKNOWLEDGED_RECORDS_MAX, verify } from '../../../src/journal/index.ts'
 import type { JournalReader } from '../../../src/journal/index.ts'
+import type { Record } from '../../../src/wire/index.ts'
 import { requestIdOf, sampleRecord, sampleRecords } from '../../unit/journal/sample-records.ts'
 import { runToEnd } from '../../unit/journal/sealed-journal.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -179,14 +182,28 @@ describe('the writer and its follower', () => {
     })
   })
 
-  it('given the follower comes to another answer, then the engine is told where', async () => {
-    const divergence = event<[number, string]>()
-    const writer = await open({ follower, events: { onDivergence: divergence.fire } })
+  /** A record to which the follower comes to another answer. */
+  const divergent = (): Record => {
     const arrival = sampleRecord(1)
     const input = arrival.input?.input
     if (input?.kind === 'requestReceived') input.value.model = 'divergent'
-    writer.append(arrival)
+    return arrival
+  }
+
+  it('given the follower comes to another answer, then the engine is told where', async () => {
+    const divergence = event<[number, string]>()
+    const writer = await open({ follower, events: { onDivergence: divergence.fire } })
+    writer.append(divergent())
     expect(await divergence.fired).toEqual([1, 'another endpoint'])
+  })
+
+  it.runIf(process.platform === 'linux')('given the follower runs, then it gives way to the threads that somebody waits for', async () => {
+    const divergence = event<[number, string]>()
+    const writer = await open({ follower, events: { onDivergence: divergence.fire } })
+    writer.append(divergent())
+    await divergence.fired
+    const priorities = readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)))
+    expect(priorities).toContain(getPriority() + constants.priority.PRIORITY_BELOW_NORMAL)
   })
 
   it('given the follower fails, then the engine is told and writing goes on', async () => {
