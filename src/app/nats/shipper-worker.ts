@@ -10,6 +10,8 @@ import { Shipping } from './shipping.ts'
 const RETRY_MS = 250
 /** How often it is looked whether the stream is still whole: somebody may have purged or deleted it. */
 const LOOK_MS = 5000
+/** How often bases and snapshots are looked for. Nobody waits for them, while answers may wait for the records. */
+const STATES_MS = 1000
 /** Failures after which a closing journal is left as it is: the file has it all. */
 const CLOSING_TRIES = 3
 
@@ -28,6 +30,7 @@ class Shipper {
   private isLookedAt = false
   private isAway = false
   private lookedMs = performance.now()
+  private statesMs = -Infinity
 
   constructor(data: ShipperData) {
     this.data = data
@@ -63,12 +66,17 @@ class Shipper {
     const shipping = this.shipping ?? (await this.begin())
     this.shipping = shipping
     const more = await shipping.round((position) => post({ type: 'shipped', position }))
+    if (performance.now() - this.statesMs >= STATES_MS) {
+      this.statesMs = performance.now()
+      await shipping.carryStates()
+    }
     if (more || this.behind() > 0) return
     if (this.isAway) {
       this.isAway = false
       post({ type: 'live' })
     }
     const { closing } = this
+    if (closing) await shipping.carryStates()
     if (closing || performance.now() - this.lookedMs >= LOOK_MS) {
       this.lookedMs = performance.now()
       if (!(await shipping.isWhole())) throw new SignalboxError('journal-write', 'the stream lost batches that it had')

@@ -60,7 +60,7 @@ export class Shipping {
     this.snapshotShipped = (await this.target.snapshots()).at(-1)?.position ?? 0
   }
 
-  /** Carries what is there now; `progress` is told the position that the stream holds. True when more may be there. */
+  /** Carries the records that are there now; `progress` is told the position that the stream holds. True when more may be there. */
   async round(progress: (position: number) => void): Promise<boolean> {
     const batches: SealedBatch[] = []
     let bytes = 0
@@ -86,8 +86,32 @@ export class Shipping {
       this.seal = seal
       for (const batch of batches) this.remember(lastPositionOf(batch), batch.seal)
     }
-    if (batches.length === 0) await this.carryStates()
     return batches.length > 0
+  }
+
+  /** Carries bases and snapshots of what is carried already, which the file has and the stream not yet; then drops what need not be kept. */
+  async carryStates(): Promise<void> {
+    for (const { basePosition, atUs } of this.source.segments()) {
+      if (basePosition <= this.baseShipped || basePosition > this.position) continue
+      const bytes = this.source.base(basePosition)
+      const base = bytes === undefined ? undefined : openBase(bytes)
+      if (bytes === undefined || base === undefined) continue
+      const seal = this.seals.get(basePosition)
+      // Written before this process came: the next base will be carried.
+      if (seal === undefined) continue
+      // Where the stream's chain is its own, the base must name its seal.
+      const sealed = base.previousHash === seal ? { position: basePosition, atUs, seal: base.seal, bytes } : sealBase(base, seal)
+      await this.target.openSegment(sealed)
+      this.baseShipped = basePosition
+      for (const dropped of droppableSegments(await this.target.segments(), this.keep, atUs)) await this.target.dropOldestSegment(dropped)
+    }
+    const newest = this.source.snapshots().at(-1)
+    if (newest === undefined || newest.position <= this.snapshotShipped || newest.position > this.position) return
+    const bytes = this.source.snapshot(newest.position)
+    if (bytes === undefined) return
+    await this.target.putSnapshot({ position: newest.position, atUs: newest.atUs, seal: 0n, bytes })
+    this.snapshotShipped = newest.position
+    for (const position of droppableSnapshots((await this.target.snapshots()).map((each) => each.position))) await this.target.dropSnapshot(position)
   }
 
   private remember(position: number, seal: bigint): void {
@@ -171,31 +195,6 @@ export class Shipping {
       if (writer.length >= PART_BYTES_MAX) yield close()
     }
     if (part.length > 0) yield close()
-  }
-
-  /** Bases and snapshots that the file has and the stream not yet; then what need not be kept is dropped. */
-  private async carryStates(): Promise<void> {
-    for (const { basePosition, atUs } of this.source.segments()) {
-      if (basePosition <= this.baseShipped || basePosition > this.position) continue
-      const bytes = this.source.base(basePosition)
-      const base = bytes === undefined ? undefined : openBase(bytes)
-      if (bytes === undefined || base === undefined) continue
-      const seal = this.seals.get(basePosition)
-      // Written before this process came: the next base will be carried.
-      if (seal === undefined) continue
-      // Where the stream's chain is its own, the base must name its seal.
-      const sealed = base.previousHash === seal ? { position: basePosition, atUs, seal: base.seal, bytes } : sealBase(base, seal)
-      await this.target.openSegment(sealed)
-      this.baseShipped = basePosition
-      for (const dropped of droppableSegments(await this.target.segments(), this.keep, atUs)) await this.target.dropOldestSegment(dropped)
-    }
-    const newest = this.source.snapshots().at(-1)
-    if (newest === undefined || newest.position <= this.snapshotShipped || newest.position > this.position) return
-    const bytes = this.source.snapshot(newest.position)
-    if (bytes === undefined) return
-    await this.target.putSnapshot({ position: newest.position, atUs: newest.atUs, seal: 0n, bytes })
-    this.snapshotShipped = newest.position
-    for (const position of droppableSnapshots((await this.target.snapshots()).map((each) => each.position))) await this.target.dropSnapshot(position)
   }
 }
 
