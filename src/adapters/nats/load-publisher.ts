@@ -5,11 +5,10 @@ import { AcknowledgedPublisher } from './journal/acknowledged-publisher.ts'
 import { ensureLoadStream } from './load-stream.ts'
 import type { LoadStreamOptions } from './load-stream.ts'
 import { Lookout } from './lookout.ts'
+import { OpenSetAge } from './open-set-age.ts'
 import { isStored } from './streams.ts'
 import { UnheardBlocks } from './unheard-blocks.ts'
 
-/** After so many messages the open set is told again. */
-const REOPEN_AFTER = 2048
 /** Assignments in one message: some 100 kB, block keys aside. */
 const ASSIGNED_MAX = 1000
 /** Bytes of block keys in one message, one request's more at most: well below a server's usual bound of 1 MB. */
@@ -32,7 +31,7 @@ export class LoadPublisher {
   private assigned: LoadAssigned[] = []
   private released: LoadReleased[] = []
   private sequence = 0
-  private sinceOpen = 0
+  private readonly age = new OpenSetAge()
   private mustOpen = true
   /** The newest open set, or what of it went first, and where in the stream that is. */
   private opened: { readonly at: number; readonly data: Uint8Array } | undefined
@@ -99,7 +98,7 @@ export class LoadPublisher {
   }
 
   private async send(): Promise<void> {
-    const opens = this.mustOpen || this.sinceOpen >= REOPEN_AFTER
+    const opens = this.mustOpen || this.age.isDue(performance.now())
     const changed: Change = { assigned: this.assigned, released: this.released }
     this.assigned = []
     this.released = []
@@ -108,9 +107,10 @@ export class LoadPublisher {
     if (opens) {
       await ensureLoadStream(this.options)
       this.mustOpen = false
-      this.sinceOpen = 0
     }
     const messages = this.messages(opens, opens ? this.unheard.addedTo(this.open()) : changed)
+    if (opens) this.age.opened(performance.now())
+    else this.age.changed(messages.length)
     const subject = this.options.names.load(this.options.replica)
     const publications = messages.map((data) => ({ subject, data, headers: headers() }))
     const [first] = publications
@@ -124,6 +124,7 @@ export class LoadPublisher {
     const { link, names, replica } = this.options
     const { opened } = this
     if (this.mustOpen || opened === undefined) return true
+    if (this.age.isDue(performance.now())) return false
     return (await isStored(await link.manager(), names.loadStream, opened.at, names.load(replica), opened.data)) || opened !== this.opened
   }
 
@@ -135,7 +136,6 @@ export class LoadPublisher {
 
   private message(opens: boolean, assigned: readonly LoadAssigned[], released: readonly LoadReleased[]): Uint8Array {
     this.sequence += 1
-    this.sinceOpen += 1
     const { replica, runId } = this.options
     return toBytes(encodePeerLoadReported, { replica, runId, sequence: this.sequence, opens, assigned: [...assigned], released: [...released] })
   }
