@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Connections } from '../../src/adapters/http/connections.ts'
 import { prefillHeaders } from '../../src/adapters/http/prefill/headers.ts'
 import { PrefillRunner } from '../../src/adapters/http/prefill/run.ts'
@@ -15,6 +13,7 @@ import type { AibrixPdProfileHandler } from '../../src/plugins/profile-handler/a
 import { engineOptions } from '../../src/replay/engine-options.ts'
 import type { Input } from '../../src/wire/input.ts'
 import { engineStarted, failed, sent } from '../story/inputs.ts'
+import { closed, listening } from '../story/listening.ts'
 import { aibrixConfiguration, stageEnded } from '../unit/aibrix/story.ts'
 
 /** What the stub of a prefill endpoint does. */
@@ -50,16 +49,12 @@ export class PrefillStub {
     })
   }
 
-  async listen(): Promise<number> {
-    this.server.listen(0, '127.0.0.1')
-    await once(this.server, 'listening')
-    return (this.server.address() as AddressInfo).port
+  listen(): Promise<number> {
+    return listening(this.server)
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections()
-    this.server.close()
-    await once(this.server, 'close')
+  close(): Promise<void> {
+    return closed(this.server)
   }
 }
 

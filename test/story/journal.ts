@@ -1,4 +1,5 @@
 import { emptyJournalBase, MemoryJournal, RequestIndexSection, sealBase, sealBatch, sealSnapshot } from '../../src/journal/index.ts'
+import type { JournalStore } from '../../src/journal/index.ts'
 import { appendRecord } from '../../src/journal/record.ts'
 import { chainAfter, openBase } from '../../src/journal/state-message.ts'
 import { Replayer } from '../../src/replay/replayer.ts'
@@ -16,8 +17,10 @@ export interface JournalPlan {
 }
 
 /** A journal in memory that holds these records, as a live engine would have written it. */
-export const journalOf = (records: readonly JournalRecord[], { batch = 16, snapshotEvery = Infinity, baseEvery = Infinity }: JournalPlan = {}): MemoryJournal => {
-  const journal = new MemoryJournal()
+export const journalOf = (records: readonly JournalRecord[], plan: JournalPlan = {}): MemoryJournal => fillJournal(new MemoryJournal(), records, plan)
+
+/** Writes these records into an empty journal, as a live engine would have. */
+export const fillJournal = <Store extends JournalStore>(journal: Store, records: readonly JournalRecord[], { batch = 16, snapshotEvery = Infinity, baseEvery = Infinity }: JournalPlan = {}): Store => {
   const opening = emptyJournalBase()
   journal.openSegment(opening)
   const first = openBase(opening.bytes)

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { closed, listening } from '../../story/listening.ts'
 import { serveIn, temporaryFolder } from '../../story/server.ts'
 import { configurationOf } from './fleet.ts'
 
@@ -29,16 +28,12 @@ export class Stub {
     this.server = createServer((request, response) => this.take(request, response))
   }
 
-  async listen(): Promise<number> {
-    this.server.listen(0, '127.0.0.1')
-    await once(this.server, 'listening')
-    return (this.server.address() as AddressInfo).port
+  listen(): Promise<number> {
+    return listening(this.server)
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections()
-    this.server.close()
-    await once(this.server, 'close')
+  close(): Promise<void> {
+    return closed(this.server)
   }
 
   /** Settles as soon as this is true of the stub. */

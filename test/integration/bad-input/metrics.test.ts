@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closed, listening } from '../../story/listening.ts'
 import { serveIn, temporaryFolder } from '../../story/server.ts'
 
 const TYPES = ['num_requests_waiting', 'num_requests_running', 'kv_cache_usage_perc'].map((name) => `# TYPE vllm:${name} gauge\n`).join('')
@@ -34,8 +34,7 @@ const endpointSaying = async (text: string | undefined, chat: (response: ServerR
     if (request.url !== '/metrics') chat(response)
     else if (text !== undefined) response.end(TYPES + text)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await listening(server)
   return server
 }
 
@@ -52,7 +51,7 @@ const serving = async (folder: string, servers: ReadonlyMap<string, Server>): Pr
     rows: async () => ((await (await fetch(`${server.adminUrl}/endpoints`)).json()) as { endpoints: readonly Row[] }).endpoints,
     close: async () => {
       await server.close()
-      for (const each of servers.values()) each.close().closeAllConnections()
+      await Promise.all([...servers.values()].map(closed))
     },
   }
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import type { Api } from '../../../src/core/body.ts'
 import { HttpDoor } from '../../../src/adapters/http/door.ts'
@@ -10,6 +9,7 @@ import type { DoorOptions } from '../../../src/adapters/http/door.ts'
 import { endsInClaimed } from '../../../src/adapters/http/preparation.ts'
 import type { Preparation, Prepared, Refusal } from '../../../src/adapters/http/preparation.ts'
 import type { Destination } from '../../../src/adapters/http/scheduler-port.ts'
+import { closed, freePort, listening } from '../../story/listening.ts'
 import { ScriptedScheduler } from './scripted-scheduler.ts'
 
 const open: (() => Promise<unknown> | void)[] = []
@@ -79,13 +79,8 @@ export const upstream = async (
     })
   }
   const server = createServer(listener)
-  server.listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  closing(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const port = await listening(server, host)
+  closing(() => closed(server))
   return { server, endpoint: { id, hostPort: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}` }, requests }
 }
 
@@ -97,25 +92,16 @@ export const rawUpstream = async (id: string, handler: (socket: Socket) => void)
     socket.on('error', () => undefined)
     handler(socket)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listening(server)
   closing(() => {
-    server.close()
     for (const socket of sockets) socket.destroy()
+    return closed(server)
   })
-  return { id, hostPort: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { id, hostPort: `127.0.0.1:${port}` }
 }
 
 /** An endpoint where nobody listens. */
-export const deadEndpoint = async (id: string): Promise<Destination> => {
-  const server = createTcpServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return { id, hostPort: `127.0.0.1:${port}` }
-}
+export const deadEndpoint = async (id: string): Promise<Destination> => ({ id, hostPort: `127.0.0.1:${await freePort()}` })
 
 export interface Setting {
   readonly door: HttpDoor

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { Publisher, Router, XPublisher } from 'zeromq'
 import { afterEach, describe, expect, it } from 'vitest'
 import { EngineActor } from '../../../src/actors/engine-actor.ts'
@@ -16,9 +14,9 @@ import { engineOptions } from '../../../src/replay/engine-options.ts'
 import type { Packable } from '../../../src/simulation/endpoint/packing.ts'
 import { singleProfile } from '../../story/configuration.ts'
 import { engineStarted, left } from '../../story/inputs.ts'
+import { freePort, listening } from '../../story/listening.ts'
 import { EPOCH } from '../../story/world.ts'
 import { batch, removed, stored } from '../../unit/adapters/kv-events/packing.ts'
-import { freePort } from '../nats/nats-server.ts'
 
 const PRECISE = 'precise-prefix-cache-producer'
 const EVENTS = 'llm_d_epp_kv_cache_events_'
@@ -153,10 +151,9 @@ describe('the metrics of KV events', () => {
     const other = createServer((socket) => {
       socket.on('error', () => undefined)
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
-    }).listen(0, '127.0.0.1')
+    })
     closers.push(() => other.close())
-    await once(other, 'listening')
-    join('other', 3, (other.address() as AddressInfo).port)
+    join('other', 3, await listening(other))
     const router = new Router({ linger: 0 })
     closers.push(() => router.close())
     await router.bind('tcp://127.0.0.1:*')

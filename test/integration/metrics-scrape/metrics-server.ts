@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { closed, listening } from '../../story/listening.ts'
 
 export interface MetricsServer {
   readonly port: number
@@ -36,8 +37,7 @@ export const serveMetrics = async (
       if (open.size === 0) for (const tell of whenClosed.splice(0)) tell()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listening(server)
   const served: MetricsServer = {
     port,
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/metrics`,
@@ -45,11 +45,7 @@ export const serveMetrics = async (
     connections: 0,
     open,
     allClosed: () => new Promise((resolve) => (open.size === 0 ? resolve() : whenClosed.push(resolve))),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closed(server),
   }
   return served
 }

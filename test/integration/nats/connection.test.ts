@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { nkeys } from '@nats-io/transport-node'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SignalboxError } from '../../../src/core/errors.ts'
-import { freePort, NatsServer } from './nats-server.ts'
+import { freePort } from '../../story/listening.ts'
+import { NatsServer } from './nats-server.ts'
 
 describe('connecting to NATS', () => {
   let server: NatsServer | undefined

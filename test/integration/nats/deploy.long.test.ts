@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { SchedulerClient } from '../../../src/client/index.ts'
+import { closed, freePort } from '../../story/listening.ts'
 import { chat, MAIN, temporaryFolder } from '../../story/server.ts'
 import { conversation } from './precise.ts'
 import { chatRequest, NatsWorld } from './engine-on-nats.ts'
-import { freePort, NatsServer } from './nats-server.ts'
+import { NatsServer } from './nats-server.ts'
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url))
 const WAIT = { timeout: 40_000, interval: 200 }
@@ -38,8 +39,7 @@ const freePair = async (): Promise<number> => {
       next.once('error', () => resolve(false))
     })
     if (!isFree) continue
-    next.close()
-    await once(next, 'close')
+    await closed(next)
     return port
   }
 }

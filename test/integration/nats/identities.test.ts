@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NatsLink } from '../../../src/adapters/nats/connection.ts'
 import type { NatsOptions } from '../../../src/adapters/nats/connection.ts'
+import { listening } from '../../story/listening.ts'
 import { temporaryFolder } from '../../story/server.ts'
 import { Authority, keyedUser, Operator, tlsOf } from './identities.ts'
 import { NatsServer } from './nats-server.ts'
@@ -102,9 +102,7 @@ describe('TLS', () => {
       socket.on('error', () => undefined)
       socket.write('INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576,"headers":true}\r\n')
     })
-    plain.listen(0, '127.0.0.1')
-    await once(plain, 'listening')
-    const servers = `tls://127.0.0.1:${(plain.address() as AddressInfo).port}`
+    const servers = `tls://127.0.0.1:${await listening(plain)}`
     expect(await outcome({ servers, user: 'u', passwordFile: inFile('open-sesame') })).toMatch(/tls/i)
     expect(Buffer.concat(heard).toString()).toBe('')
     plain.close()

@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NatsLink } from '../../../src/adapters/nats/connection.ts'
 import type { NatsEvents, NatsOptions } from '../../../src/adapters/nats/connection.ts'
+import { freePort } from '../../story/listening.ts'
 
 /** A real nats-server with a folder of its own, on a port that it keeps over restarts. */
 export class NatsServer {
@@ -80,15 +79,4 @@ export class NatsServer {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
   }
-}
-
-/** A port that was free a moment ago. */
-export const freePort = async (): Promise<number> => {
-  const probe = createServer()
-  probe.listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

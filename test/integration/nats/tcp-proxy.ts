@@ -1,10 +1,11 @@
-import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import { closed, listening } from '../../story/listening.ts'
 
 /** A way to a server that can be cut: a partition between whoever comes this way and the server. */
 export class TcpProxy {
   private readonly target: number
+  private port = 0
   private readonly server: Server
   private readonly sockets = new Set<Socket>()
   private isCut = false
@@ -16,13 +17,12 @@ export class TcpProxy {
 
   static async to(target: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(target)
-    proxy.server.listen(0, '127.0.0.1')
-    await once(proxy.server, 'listening')
+    proxy.port = await listening(proxy.server)
     return proxy
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+    return `nats://127.0.0.1:${this.port}`
   }
 
   /** Breaks all connections, and each new one at once. */
@@ -35,10 +35,9 @@ export class TcpProxy {
     this.isCut = false
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.cut()
-    this.server.close()
-    await once(this.server, 'close')
+    return closed(this.server)
   }
 
   private join(socket: Socket): void {

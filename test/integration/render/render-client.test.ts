@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RenderClient } from '../../../src/adapters/render/index.ts'
 import { startEndpoint } from '../../../src/simulation/index.ts'
+import { closed, listening } from '../../story/listening.ts'
 
 const closers: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -23,10 +23,9 @@ const simulated = async (): Promise<string> => {
 }
 
 const answering = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  closers.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()))
-  await new Promise((resolve) => server.once('listening', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = createServer(listener)
+  closers.push(() => closed(server))
+  return `http://127.0.0.1:${await listening(server)}`
 }
 
 const never = new AbortController().signal

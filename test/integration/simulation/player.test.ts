@@ -1,23 +1,19 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { playTrace } from '../../../src/simulation/play/player.ts'
 import type { PlayOptions } from '../../../src/simulation/play/player.ts'
 import { readTrace } from '../../../src/simulation/trace/trace.ts'
 import type { TraceRequest } from '../../../src/simulation/trace/trace-request.ts'
+import { closed, listening } from '../../story/listening.ts'
 import { started, stateOf } from './started.ts'
 
 const MOONCAKE = new URL('../../data/traces/mooncake-conversation.jsonl', import.meta.url).pathname
 const AGENTIC = new URL('../../data/traces/agentic-session.jsonl', import.meta.url).pathname
 const servers: Server[] = []
 
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(closed))
 })
 
 const options = (url: string, change: Partial<PlayOptions> = {}): PlayOptions => ({
@@ -27,8 +23,7 @@ const options = (url: string, change: Partial<PlayOptions> = {}): PlayOptions =>
 async function door(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   servers.push(server)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listening(server)}`
 }
 
 async function* requests(...atMs: number[]): AsyncGenerator<TraceRequest> {

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { SimulatedEndpoint } from '../../../src/simulation/endpoint/endpoint.ts'
 import { legOrigin, legsOf } from '../../../src/simulation/endpoint/sidecar.ts'
+import { closed, listening } from '../../story/listening.ts'
 import { chat, post, started, stateOf } from './started.ts'
 
 const TEXT = 'four'.repeat(255)
@@ -131,13 +130,12 @@ describe('decode endpoint with its sidecar', () => {
         response.end(JSON.stringify({ kv_transfer_params: { do_remote_prefill: true }, usage: { prompt_tokens_details: { cached_tokens: 7 } } }))
       })()
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const port = await listening(server)
     const decode = await started({ role: 'decode' })
     const { body } = await post(`${decode.url}/v1/chat/completions`, chat(TEXT, { stream_options: { include_usage: true }, min_tokens: 3, temperature: 0.5 }), {
-      'x-prefiller-host-port': `127.0.0.1:${(server.address() as AddressInfo).port}`, 'x-request-id': 'mine',
+      'x-prefiller-host-port': `127.0.0.1:${port}`, 'x-request-id': 'mine',
     })
-    server.close()
-    server.closeAllConnections()
+    await closed(server)
     expect(cached(body)).toBe(7)
     expect(seen[0]?.headers['x-request-id']).not.toBe('mine')
     expect(seen[0]?.headers).not.toHaveProperty('x-prefiller-host-port')
