@@ -1,8 +1,8 @@
+import { availableParallelism } from 'node:os'
 import { Command, Option } from 'commander'
 import type { JournalReader } from '../app/journal-files.ts'
 import type { BrokerAccess } from '../app/journal-place.ts'
-import { pluginModules } from '../app/reading.ts'
-import { engineOptions, finish, replayJournal } from '../replay/index.ts'
+import { replayInThreads } from '../app/replay-threads.ts'
 import type { Divergence, Replayed } from '../replay/index.ts'
 import { countFrom, exitOnUsage } from './arguments.ts'
 import { EXIT, json } from './outcome.ts'
@@ -14,6 +14,7 @@ interface Flags extends BrokerAccess {
   readonly until?: number
   readonly interpreter: 'table' | 'xstate'
   readonly plugins?: readonly string[]
+  readonly threads: number
   readonly json?: boolean
 }
 
@@ -26,26 +27,24 @@ export const replayCommand = (): Command =>
     .option('--until <position>', 'stop after this position', countFrom(1))
     .addOption(new Option('--interpreter <name>', 'what runs the state machines').choices(['table', 'xstate']).default('table'))
     .option('--plugins <module>', 'a module of your own that exports pluginTypes; may be given several times', (module: string, before: readonly string[] = []) => [...before, module])
+    .addOption(new Option('--threads <count>', 'parts of the journal, from one base to another, that are replayed at once').argParser(countFrom(1)).default(availableParallelism(), 'one for each processor'))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExit code: 0 no difference, 1 a difference or a damaged journal, 2 wrong usage.')
-    .action((path: string, flags: Flags) => withJournal(path, flags, (reader) => replay(reader, flags)))
+    .action((path: string, flags: Flags) => withJournal(path, flags, (reader) => replay(path, reader, flags)))
 
-const replay = async (reader: JournalReader, flags: Flags): Promise<number> => {
-  const options = engineOptions(await pluginModules(flags.plugins ?? []), { interpreter: flags.interpreter, receiptBytes: RECEIPT_BYTES })
-  const progress = new Progress('replay', flags.until ?? reader.lastPosition())
+const replay = async (place: string, reader: JournalReader, flags: Flags): Promise<number> => {
+  const { from, until, interpreter, threads, plugins = [] } = flags
+  const progress = new Progress('replay', (until ?? reader.lastPosition()) - (from ?? 0))
   let result: Replayed | undefined
   let seconds = 0
   try {
-    result = finish(replayJournal(options, reader, { from: flags.from, until: flags.until }), (position) => progress.at(position))
+    result = await replayInThreads({ place, access: flags, interpreter, plugins, threads, progress: (records) => progress.at(records) }, reader, { from, until })
   } finally {
     seconds = progress.end()
   }
   process.stdout.write(flags.json === true ? json({ ...result, seconds }) : text(result, seconds))
   return result.divergence === undefined ? EXIT.right : EXIT.found
 }
-
-/** A replay reads no receipts: it needs room for one. */
-const RECEIPT_BYTES = 1024 * 1024
 
 const text = ({ from, to, records, decisions, basesCompared, divergence }: Replayed, seconds: number): string => {
   const rate = seconds === 0 ? '' : `, ${Math.round(records / seconds).toLocaleString('en')} records/s`

@@ -21,6 +21,8 @@ export interface ReplayRange {
   readonly from?: number | undefined
   /** Stop after this position. */
   readonly until?: number | undefined
+  /** Stop at the base at this position, when the state reached was compared with it. */
+  readonly through?: number | undefined
 }
 
 /** Records between two reports of progress. */
@@ -48,6 +50,7 @@ export function* replayJournal(options: EngineOptions, reader: JournalReader, ra
         const divergence = replayer.compareState(next)
         if (divergence !== undefined) return result(divergence)
       }
+      if (item.position === range.through) return result(undefined)
       continue
     }
     for (const record of chain.records(item.bytes)) {

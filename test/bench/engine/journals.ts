@@ -19,15 +19,18 @@ export interface JournalPlan {
   readonly records: number
   /** Records between snapshots. */
   readonly snapshotEvery: number
+  /** Records between bases; without it there is none but at the end. */
+  readonly baseEvery?: number
 }
 
 /** A journal of whole requests under pd-epp-config, five records each, as a live engine would have written it. */
-export const writeJournal = ({ path, endpoints, records, snapshotEvery }: JournalPlan): void => {
+export const writeJournal = ({ path, endpoints, records, snapshotEvery, baseEvery = Infinity }: JournalPlan): void => {
   const filler = new JournalFiller(SqliteJournalStore.own(path, 'async', 1))
   const world = new World(disaggregated(512))
   joinFleet(world, endpoints)
   let batch: JournalRecord[] = world.records.splice(0)
   let snapshotAt = snapshotEvery
+  let baseAt = baseEvery
   const take = (input: Input): number => {
     const { record } = world.step(input)
     batch.push(record)
@@ -41,6 +44,10 @@ export const writeJournal = ({ path, endpoints, records, snapshotEvery }: Journa
     if (batch.length < BATCH) continue
     filler.append(batch)
     batch = []
+    if (world.engine.position >= baseAt) {
+      baseAt += baseEvery
+      filler.store.openSegment(sealBase(encodeState(world.engine), filler.seal))
+    }
     if (world.engine.position < snapshotAt) continue
     snapshotAt += snapshotEvery
     filler.store.putSnapshot(sealSnapshot(encodeState(world.engine)))

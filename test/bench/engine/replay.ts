@@ -1,13 +1,14 @@
 /**
  * What doing a journal again costs: a verified replay from SQLite, a recovery from the newest snapshot, and explaining
  * the requests that are furthest from one. The journal holds whole requests under pd-epp-config at 128 endpoints.
- * `node test/bench/engine/replay.ts [--records N] [--interpreter table|xstate]`
+ * `node test/bench/engine/replay.ts [--records N] [--interpreter table|xstate]`; with more than 500,000 records in threads too.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { SqliteJournalReader } from '../../../src/adapters/sqlite/journal-reader.ts'
+import { replayInThreads } from '../../../src/app/replay-threads.ts'
 import { explain, finish, recover, replayJournal } from '../../../src/replay/index.ts'
 import { engineOptions } from '../../../src/replay/engine-options.ts'
 import { report } from '../harness.ts'
@@ -18,6 +19,8 @@ const RECORDS = Number(values.records)
 const ENDPOINTS = 128
 /** What `serve` takes unless told otherwise. */
 const SNAPSHOT_EVERY = 10_000
+/** Records between bases: of a long journal threads take what is between them. */
+const BASE_EVERY = 250_000
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
 const path = join(folder, 'journal.sqlite')
@@ -40,11 +43,16 @@ const spent = <T>(work: () => T): Spent<T> => {
 }
 
 try {
-  writeJournal({ path, endpoints: ENDPOINTS, records: RECORDS, snapshotEvery: SNAPSHOT_EVERY })
+  writeJournal({ path, endpoints: ENDPOINTS, records: RECORDS, snapshotEvery: SNAPSHOT_EVERY, baseEvery: BASE_EVERY })
   const reader = SqliteJournalReader.open(path)
   const records = reader.lastPosition()
   const replayed = spent(() => finish(replayJournal(options, reader)))
   if (replayed.result.divergence !== undefined) throw new Error(`the replay diverged: ${JSON.stringify(replayed.result.divergence)}`)
+  const threads = RECORDS > 2 * BASE_EVERY ? availableParallelism() : 1
+  const threadsBegun = performance.now()
+  const { divergence } = await replayInThreads({ place: path, access: {}, interpreter: options.interpreter, plugins: [], threads, progress: () => undefined }, reader, {})
+  const inThreadsMs = performance.now() - threadsBegun
+  if (divergence !== undefined) throw new Error('the replay in threads diverged')
   // As after a crash just before the next snapshot.
   const worst = Math.floor(records / SNAPSHOT_EVERY) * SNAPSHOT_EVERY - 1
   const recovered = spent(() => finish(recover(options, reader, worst)))
@@ -64,6 +72,7 @@ try {
   report(`A journal of ${records.toLocaleString('en')} records under pd-epp-config at ${ENDPOINTS} endpoints (${values.interpreter})`, [
     { name: 'verified replay', value: (records / replayed.wallMs) * 1000, unit: 'records/s', goal: 150_000, atLeast: true },
     { name: 'verified replay, by the time computed', value: (records / replayed.computedMs) * 1000, unit: 'records/s', goal: 150_000, atLeast: true },
+    ...(threads > 1 ? [{ name: `verified replay as the command does it, in ${threads} threads`, value: (records / inThreadsMs) * 1000, unit: 'records/s', goal: 150_000, atLeast: true }] : []),
     { name: 'bases whose state was compared', value: replayed.result.basesCompared, unit: '' },
     { name: `recovery, ${SNAPSHOT_EVERY - 1} records after a snapshot`, value: recovered.wallMs / 1000, unit: 's', goal: 2 },
     { name: 'recovery, time computed', value: recovered.computedMs / 1000, unit: 's', goal: 2 },
