@@ -1,3 +1,5 @@
+import { UseOrder } from '../core/use-order.ts'
+
 /** No place. */
 export const NONE = -1
 
@@ -15,11 +17,9 @@ export class PrefixColumns {
   low: Uint32Array
   high: Uint32Array
   writtenAt: Float64Array
-  /** From the block written longest ago to the newest; NONE where there is none. */
-  oldest = NONE
-  private newest = NONE
-  private newer: Int32Array
-  private older: Int32Array
+  /** The order of writing. Its records count from 1, places from 0: so its 0, no record, is NONE here. */
+  private readonly order: UseOrder
+  private readonly neighbours: { words: Int32Array; readonly stride: number }
   /** First place of each bucket, and the next place of the same bucket; of empty places the next empty one. */
   private bucket: Int32Array
   private next: Int32Array
@@ -34,14 +34,19 @@ export class PrefixColumns {
     this.low = new Uint32Array(places)
     this.high = new Uint32Array(places)
     this.writtenAt = new Float64Array(places)
-    this.newer = new Int32Array(places)
-    this.older = new Int32Array(places)
+    this.neighbours = { words: new Int32Array(2 * (places + 1)), stride: 2 }
+    this.order = new UseOrder(this.neighbours)
     this.next = chained(new Int32Array(places), 0)
     this.bucket = new Int32Array(bucketsFor(places)).fill(NONE)
   }
 
   get places(): number {
     return this.low.length
+  }
+
+  /** The place written longest ago; NONE where there is none. */
+  get oldest(): number {
+    return this.order.oldest - 1
   }
 
   find(low: number, high: number): number {
@@ -54,8 +59,8 @@ export class PrefixColumns {
   write(low: number, high: number, now: number): number {
     const known = this.find(low, high)
     if (known !== NONE) {
-      this.unlink(known)
-      this.append(known, now)
+      this.writtenAt[known] = now
+      this.order.renew(known + 1)
       return known
     }
     if (this.size === this.capacity) this.remove(this.oldest)
@@ -64,15 +69,16 @@ export class PrefixColumns {
     this.empty = this.next[place] as number
     this.low[place] = low
     this.high[place] = high
+    this.writtenAt[place] = now
     this.chain(place)
     this.size += 1
-    this.append(place, now)
+    this.order.add(place + 1)
     return place
   }
 
   remove(place: number): void {
     this.left(place)
-    this.unlink(place)
+    this.order.remove(place + 1)
     this.unchain(place)
     this.next[place] = this.empty
     this.empty = place
@@ -81,7 +87,7 @@ export class PrefixColumns {
 
   /** The one written next after it; NONE after the newest. */
   after(place: number): number {
-    return this.newer[place] as number
+    return this.order.after(place + 1) - 1
   }
 
   private bucketOf(low: number, high: number): number {
@@ -105,24 +111,6 @@ export class PrefixColumns {
     this.next[before] = this.next[place] as number
   }
 
-  private append(place: number, now: number): void {
-    this.writtenAt[place] = now
-    this.older[place] = this.newest
-    this.newer[place] = NONE
-    if (this.newest === NONE) this.oldest = place
-    else this.newer[this.newest] = place
-    this.newest = place
-  }
-
-  private unlink(place: number): void {
-    const older = this.older[place] as number
-    const newer = this.newer[place] as number
-    if (older === NONE) this.oldest = newer
-    else this.newer[older] = newer
-    if (newer === NONE) this.newest = older
-    else this.older[newer] = older
-  }
-
   /** Twice the places, or as many as there may be. */
   private grow(): void {
     const before = this.places
@@ -130,8 +118,7 @@ export class PrefixColumns {
     this.low = copied(this.low, new Uint32Array(places))
     this.high = copied(this.high, new Uint32Array(places))
     this.writtenAt = copied(this.writtenAt, new Float64Array(places))
-    this.newer = copied(this.newer, new Int32Array(places))
-    this.older = copied(this.older, new Int32Array(places))
+    this.neighbours.words = copied(this.neighbours.words, new Int32Array(2 * (places + 1)))
     this.next = chained(new Int32Array(places), before)
     this.bucket = new Int32Array(bucketsFor(places)).fill(NONE)
     for (let place = 0; place < before; place++) this.chain(place)

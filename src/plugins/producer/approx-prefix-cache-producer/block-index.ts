@@ -1,6 +1,6 @@
 import { Holdings } from './holdings.ts'
 import { Runs } from './runs.ts'
-import { Shelf } from './shelf.ts'
+import type { Shelf } from './shelf.ts'
 
 /** Slots are below this. */
 const SLOTS_MAX = 0xfffe
@@ -56,7 +56,7 @@ export class BlockIndex {
   open(slot: number, id: string, capacity: number): Shelf {
     if (slot >= SLOTS_MAX) throw new RangeError(`the prefix index takes ${SLOTS_MAX} endpoints`)
     while (this.shelves.length <= slot) this.shelves.push(undefined)
-    const shelf = new Shelf(id, capacity)
+    const shelf = this.holdings.shelf(id, capacity)
     this.shelves[slot] = shelf
     return shelf
   }
@@ -115,7 +115,9 @@ export class BlockIndex {
   held(slot: number): (readonly [low: number, high: number])[] {
     const { holdings, runs } = this
     const keys: (readonly [number, number])[] = []
-    for (let holding = this.shelves[slot]?.oldest ?? 0; holding !== 0; holding = holdings.newerOf(holding)) {
+    const shelf = this.shelves[slot]
+    if (shelf === undefined) return keys
+    for (let holding = shelf.oldest; holding !== 0; holding = shelf.after(holding)) {
       const run = holdings.runOf(holding)
       const words = runs.read(run)
       for (let block = holdings.fromOf(holding); block < runs.lengthOf(run); block++) {
@@ -134,7 +136,7 @@ export class BlockIndex {
 
   /** An endpoint holds a run from a block on that it did not hold, and has used it just now. */
   take(shelf: Shelf, slot: number, run: number, from: number): void {
-    this.holdings.append(shelf, this.holdings.create(run, slot, from))
+    shelf.add(this.holdings.create(run, slot, from))
     this.grow(shelf, this.runs.lengthOf(run) - from)
   }
 
@@ -151,9 +153,7 @@ export class BlockIndex {
       holdings.setFrom(known, 0)
       this.grow(shelf, from)
     }
-    if (shelf.newest === known) return
-    holdings.unlink(shelf, known)
-    holdings.append(shelf, known)
+    shelf.renew(known)
   }
 
   /** Parts a run; who holds it holds both parts as before. Returns the first. */
@@ -165,7 +165,7 @@ export class BlockIndex {
     for (const holding of holders) {
       const slot = holdings.slotOf(holding)
       const from = holdings.fromOf(holding)
-      if (from < blocks) holdings.insertBefore(this.shelves[slot] as Shelf, holding, holdings.create(head, slot, from))
+      if (from < blocks) (this.shelves[slot] as Shelf).addBefore(holding, holdings.create(head, slot, from))
       holdings.setFrom(holding, Math.max(0, from - blocks))
     }
     return head

@@ -1,9 +1,8 @@
 import { Crowd } from './crowd.ts'
 import { Pool } from './pool.ts'
-import type { Shelf } from './shelf.ts'
+import { Shelf } from './shelf.ts'
 
-const OLDER = 0
-const NEWER = 1
+// The first two words are for its shelf.
 const RUN = 2
 const SLOT = 3
 /** Its first block that is held: those before it are forgotten already. */
@@ -24,14 +23,20 @@ const LIST_MAX = 32
 const CROWD_MIN = 16
 
 /**
- * Who holds which run, from which of its blocks on, and in what order each endpoint used them. A holding is known by a number
- * from 1. An endpoint forgets the head of what it used longest ago first, so that what it holds of a run is always its end.
+ * Who holds which run, from which of its blocks on. A holding is known by a number from 1, and stands in the order of use of
+ * its endpoint's shelf. An endpoint forgets the head of what it used longest ago first, so that what it holds of a run is
+ * always its end.
  */
 export class Holdings {
   private readonly pool = new Pool(HOLDING_WORDS, 1024)
   private runs = new Int32Array(RUN_WORDS * 1024)
   private readonly crowds: (Crowd | undefined)[] = [undefined]
   private readonly freeCrowds: number[] = []
+
+  /** An empty shelf for holdings; `capacity` in blocks. */
+  shelf(id: string, capacity: number): Shelf {
+    return new Shelf(id, capacity, this.pool)
+  }
 
   /** Nobody holds this new run yet. */
   begin(run: number): void {
@@ -85,10 +90,6 @@ export class Holdings {
     return this.word(holding, FROM)
   }
 
-  newerOf(holding: number): number {
-    return this.word(holding, NEWER)
-  }
-
   /** From which block on it is held from now on. */
   setFrom(holding: number, from: number): void {
     const { words } = this.pool
@@ -123,7 +124,7 @@ export class Holdings {
 
   /** Ends a holding, in its order too. */
   remove(shelf: Shelf, holding: number): void {
-    this.unlink(shelf, holding)
+    shelf.remove(holding)
     const run = this.runOf(holding)
     const record = RUN_WORDS * run
     this.runs[record + COUNT]! -= 1
@@ -151,37 +152,6 @@ export class Holdings {
       if (held > 0) counts[words[at + SLOT] as number]! += held
       holding = words[at + NEXT] as number
     }
-  }
-
-  /** Puts it last in the endpoint's order: used just now. */
-  append(shelf: Shelf, holding: number): void {
-    const { words } = this.pool
-    words[HOLDING_WORDS * holding + OLDER] = shelf.newest
-    words[HOLDING_WORDS * holding + NEWER] = 0
-    if (shelf.newest === 0) shelf.oldest = holding
-    else words[HOLDING_WORDS * shelf.newest + NEWER] = holding
-    shelf.newest = holding
-  }
-
-  /** Puts it just before another in the endpoint's order. */
-  insertBefore(shelf: Shelf, newer: number, holding: number): void {
-    const { words } = this.pool
-    const older = words[HOLDING_WORDS * newer + OLDER] as number
-    words[HOLDING_WORDS * holding + OLDER] = older
-    words[HOLDING_WORDS * holding + NEWER] = newer
-    words[HOLDING_WORDS * newer + OLDER] = holding
-    if (older === 0) shelf.oldest = holding
-    else words[HOLDING_WORDS * older + NEWER] = holding
-  }
-
-  unlink(shelf: Shelf, holding: number): void {
-    const { words } = this.pool
-    const older = words[HOLDING_WORDS * holding + OLDER] as number
-    const newer = words[HOLDING_WORDS * holding + NEWER] as number
-    if (older === 0) shelf.oldest = newer
-    else words[HOLDING_WORDS * older + NEWER] = newer
-    if (newer === 0) shelf.newest = older
-    else words[HOLDING_WORDS * newer + OLDER] = older
   }
 
   private word(holding: number, word: number): number {

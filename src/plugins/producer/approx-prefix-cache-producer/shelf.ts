@@ -1,15 +1,15 @@
-/** What one endpoint holds, in order of use. */
-export class Shelf {
+import { type OrderedRecords, UseOrder } from '../../../core/use-order.ts'
+
+/** What one endpoint holds: its holdings in order of use. */
+export class Shelf extends UseOrder {
   readonly id: string
   /** Blocks at most. */
   readonly capacity: number
   /** Blocks. */
   size = 0
-  /** Holdings at the ends of its order, 0 for none. */
-  oldest = 0
-  newest = 0
 
-  constructor(id: string, capacity: number) {
+  constructor(id: string, capacity: number, holdings: OrderedRecords) {
+    super(holdings)
     this.id = id
     this.capacity = capacity
   }

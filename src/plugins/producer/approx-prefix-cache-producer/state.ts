@@ -68,7 +68,7 @@ const holdingsOf = ({ holdings, runs }: BlockIndex, shelf: Shelf, numbers: Map<n
     return numbers.get(run) as number
   }
   const held: number[] = []
-  for (let holding = shelf.oldest; holding !== 0; holding = holdings.newerOf(holding)) held.push(number(holdings.runOf(holding)), holdings.fromOf(holding))
+  for (let holding = shelf.oldest; holding !== 0; holding = shelf.after(holding)) held.push(number(holdings.runOf(holding)), holdings.fromOf(holding))
   return held
 }
 

@@ -1,13 +1,12 @@
+import { type OrderedRecords, UseOrder } from '../../../core/use-order.ts'
 import { KeyTable } from '../approx-prefix-cache-producer/key-table.ts'
 import { Pool } from '../approx-prefix-cache-producer/pool.ts'
 
-// A record: the key, who holds it, how often it was stored in each tier (a byte each), and its neighbours by use.
-const LOW = 0
-const HIGH = 1
-const SLOT = 2
-const REFERENCES = 3
-const OLDER = 5
-const NEWER = 6
+// A record: two words for its shelf's order, the key, who holds it, and how often it was stored in each tier (a byte each).
+const LOW = 2
+const HIGH = 3
+const SLOT = 4
+const REFERENCES = 5
 const WORDS = 7
 
 /** Bytes of references that a record has room for. */
@@ -17,13 +16,12 @@ export const SAVED_WORDS = 4
 const REFERENCES_MAX = 255
 
 /** What one endpoint holds, in order of being stored. */
-export class KvShelf {
+export class KvShelf extends UseOrder {
   readonly id: string
   size = 0
-  oldest = 0
-  newest = 0
 
-  constructor(id: string) {
+  constructor(id: string, records: OrderedRecords) {
+    super(records)
     this.id = id
   }
 }
@@ -70,7 +68,7 @@ export class KvIndex {
   open(slot: number, id: string): void {
     this.close(slot)
     while (this.shelves.length <= slot) this.shelves.push(undefined)
-    this.shelves[slot] = new KvShelf(id)
+    this.shelves[slot] = new KvShelf(id, this.records)
   }
 
   /** Forgets all that an endpoint holds. */
@@ -88,9 +86,7 @@ export class KvIndex {
     if (record === 0 || shelf === undefined) return
     const count = this.references(record, tier)
     if (count < REFERENCES_MAX) this.count(record, tier, count + 1)
-    if (shelf.newest === record) return
-    this.unlink(shelf, record)
-    this.link(shelf, record)
+    shelf.renew(record)
   }
 
   /** One reference less: how many are left in the tier, -1 where there was none. Without any left in all the block is gone. */
@@ -127,8 +123,9 @@ export class KvIndex {
   /** Copies what an endpoint holds, oldest first, `SAVED_WORDS` a block. */
   copy(slot: number, into: Int32Array, from: number): void {
     const { words } = this.records
-    let at = from
-    for (let record = this.shelves[slot]?.oldest ?? 0; record !== 0; record = words[WORDS * record + NEWER] as number, at += SAVED_WORDS) {
+    const shelf = this.shelves[slot]
+    if (shelf === undefined) return
+    for (let record = shelf.oldest, at = from; record !== 0; record = shelf.after(record), at += SAVED_WORDS) {
       into[at] = words[WORDS * record + LOW] as number
       into[at + 1] = words[WORDS * record + HIGH] as number
       into[at + 2] = words[WORDS * record + REFERENCES] as number
@@ -159,7 +156,7 @@ export class KvIndex {
     words[at + REFERENCES] = 0
     words[at + REFERENCES + 1] = 0
     this.table.insert(mix(slot, low), record)
-    this.link(shelf, record)
+    shelf.add(record)
     shelf.size += 1
     return record
   }
@@ -174,7 +171,7 @@ export class KvIndex {
   private drop(shelf: KvShelf, record: number): void {
     const { words } = this.records
     const at = WORDS * record
-    this.unlink(shelf, record)
+    shelf.remove(record)
     this.table.remove(mix(words[at + SLOT] as number, words[at + LOW] as number), record)
     this.records.give(record)
     shelf.size -= 1
@@ -184,25 +181,6 @@ export class KvIndex {
     const at = WORDS * record + REFERENCES + (tier >> 2)
     const shift = 8 * (tier & 3)
     this.records.words[at] = ((this.records.words[at] as number) & ~(255 << shift)) | (count << shift)
-  }
-
-  private link(shelf: KvShelf, record: number): void {
-    const { words } = this.records
-    words[WORDS * record + OLDER] = shelf.newest
-    words[WORDS * record + NEWER] = 0
-    if (shelf.newest === 0) shelf.oldest = record
-    else words[WORDS * shelf.newest + NEWER] = record
-    shelf.newest = record
-  }
-
-  private unlink(shelf: KvShelf, record: number): void {
-    const { words } = this.records
-    const older = words[WORDS * record + OLDER] as number
-    const newer = words[WORDS * record + NEWER] as number
-    if (older === 0) shelf.oldest = newer
-    else words[WORDS * older + NEWER] = newer
-    if (newer === 0) shelf.newest = older
-    else words[WORDS * newer + OLDER] = older
   }
 }
 
