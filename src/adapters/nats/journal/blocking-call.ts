@@ -7,18 +7,30 @@ import type { ErrorCode } from '../../../core/errors.ts'
 /** What a thread that answers blocking calls is started with. */
 export interface AnswererData<T> {
   readonly port: MessagePort
-  /** One 32-bit word: 1 when an answer is there. */
+  /** One 32-bit word: how many answers were given. */
   readonly signal: SharedArrayBuffer
   readonly given: T
 }
 
 /** One call; `method` names it. */
 export interface Call {
+  readonly id: number
   readonly method: string
   readonly args: readonly unknown[]
 }
 
-export type Answer = { readonly value: unknown } | { readonly code: string; readonly message: string }
+type Answer = { readonly id: number } & ({ readonly value: unknown } | { readonly code: string; readonly message: string })
+
+/** A value whose memory goes over to the caller. */
+export class Handed {
+  readonly value: unknown
+  readonly buffers: readonly ArrayBuffer[]
+
+  constructor(value: unknown, buffers: readonly ArrayBuffer[]) {
+    this.value = value
+    this.buffers = buffers
+  }
+}
 
 /**
  * Calls into a thread of its own and waits for the answer without giving the caller's thread free: for what must be
@@ -28,6 +40,10 @@ export class BlockingCalls {
   private readonly worker: Worker
   private readonly port: MessagePort
   private readonly signal: Int32Array<SharedArrayBuffer>
+  /** Answers that nobody has asked for yet, by call. */
+  private readonly answers = new Map<number, Answer>()
+  private readonly unwanted = new Set<number>()
+  private called = 0
 
   constructor(module: string, given: unknown) {
     const channel = new MessageChannel()
@@ -40,13 +56,42 @@ export class BlockingCalls {
 
   /** Throws the `SignalboxError` that the other side threw. */
   call(method: string, ...args: readonly unknown[]): unknown {
-    Atomics.store(this.signal, 0, 0)
-    this.port.postMessage({ method, args } satisfies Call)
-    Atomics.wait(this.signal, 0, 0)
-    const answer = (receiveMessageOnPort(this.port) as { readonly message: Answer } | undefined)?.message
-    if (answer === undefined) throw new SignalboxError('journal-write', 'the thread that speaks to the NATS server is gone')
+    return this.answer(this.begin(method, ...args))
+  }
+
+  /** Calls without waiting: the answer is made meanwhile. Gives what `answer` or `forget` want, one of which must follow. */
+  begin(method: string, ...args: readonly unknown[]): number {
+    this.called += 1
+    this.port.postMessage({ id: this.called, method, args } satisfies Call)
+    return this.called
+  }
+
+  /** Waits for the answer to a call that was begun. Throws as `call`. */
+  answer(id: number): unknown {
+    let answer = this.answers.get(id)
+    while (answer === undefined) {
+      const given = Atomics.load(this.signal, 0)
+      this.receive()
+      answer = this.answers.get(id)
+      if (answer === undefined) Atomics.wait(this.signal, 0, given)
+    }
+    this.answers.delete(id)
     if ('value' in answer) return answer.value
     throw new SignalboxError(answer.code in ERRORS ? (answer.code as ErrorCode) : 'journal-write', answer.message)
+  }
+
+  /** The answer is not wanted any more. */
+  forget(id: number): void {
+    if (!this.answers.delete(id)) this.unwanted.add(id)
+  }
+
+  private receive(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.port) as { readonly message: Answer } | undefined
+      if (received === undefined) return
+      const { message } = received
+      if (!this.unwanted.delete(message.id)) this.answers.set(message.id, message)
+    }
   }
 
   close(): void {
@@ -55,17 +100,19 @@ export class BlockingCalls {
   }
 }
 
-/** Answers the calls of the other side, one at a time. */
+/** Answers the calls of the other side, each when its answer is there. */
 export const answerCalls = <T>({ port, signal }: AnswererData<T>, answer: (call: Call) => Promise<unknown>): void => {
   const word = new Int32Array(signal)
+  const give = (given: Answer, buffers: readonly ArrayBuffer[]): void => {
+    port.postMessage(given, buffers)
+    Atomics.add(word, 0, 1)
+    Atomics.notify(word, 0)
+  }
   port.on('message', (call: Call) => {
-    answer(call)
-      .then((value): Answer => ({ value }))
-      .catch((error: unknown): Answer => ({ code: error instanceof SignalboxError ? error.code : 'journal-write', message: error instanceof Error ? error.message : String(error) }))
-      .then((result) => {
-        port.postMessage(result)
-        Atomics.store(word, 0, 1)
-        Atomics.notify(word, 0)
-      }, () => undefined)
+    const { id } = call
+    answer(call).then(
+      (value) => (value instanceof Handed ? give({ id, value: value.value }, value.buffers) : give({ id, value }, [])),
+      (error: unknown) => give({ id, code: error instanceof SignalboxError ? error.code : 'journal-write', message: error instanceof Error ? error.message : String(error) }, []),
+    )
   })
 }

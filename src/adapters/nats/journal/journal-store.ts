@@ -42,11 +42,17 @@ export class NatsJournalStore implements JournalStore {
 
   *batches(after: number): Generator<StoredBatch, void, undefined> {
     let sequence = this.calls.call('sequenceAfter', after) as number
-    for (;;) {
-      const page = this.calls.call('page', sequence) as StoredBatch[]
-      for (const batch of page) if (lastPositionOf(batch) > after) yield batch
-      if (page.length < PAGE) return
-      sequence += page.length
+    // The next page is fetched while this one is read.
+    let coming: number | undefined = this.calls.begin('page', sequence)
+    try {
+      while (coming !== undefined) {
+        const page = this.calls.answer(coming) as StoredBatch[]
+        sequence += page.length
+        coming = page.length < PAGE ? undefined : this.calls.begin('page', sequence)
+        for (const batch of page) if (lastPositionOf(batch) > after) yield batch
+      }
+    } finally {
+      if (coming !== undefined) this.calls.forget(coming)
     }
   }
 

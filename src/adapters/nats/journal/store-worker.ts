@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads'
-import type { SealedBatch, SealedState } from '../../../journal/index.ts'
+import type { SealedBatch, SealedState, StoredBatch } from '../../../journal/index.ts'
 import { NatsLink } from '../connection.ts'
 import type { NatsOptions } from '../connection.ts'
 import { Names } from '../names.ts'
-import { answerCalls } from './blocking-call.ts'
+import { answerCalls, Handed } from './blocking-call.ts'
 import type { AnswererData, Call } from './blocking-call.ts'
 import { StreamJournal } from './stream-journal.ts'
 
@@ -31,6 +31,12 @@ const open = async ({ nats, prefix, pool, replica, streamReplicas, readOnly = fa
   }
 }
 
+/** Copied once, out of the connection's memory, and not once more on the way to the other thread. */
+const handed = (page: readonly StoredBatch[]): Handed => {
+  const own = page.map((batch) => ({ ...batch, bytes: new Uint8Array(batch.bytes) }))
+  return new Handed(own, own.map(({ bytes }) => bytes.buffer))
+}
+
 const opening = open(data.given)
 opening.catch(() => undefined)
 
@@ -56,7 +62,7 @@ answerCalls(data, async ({ method, args }: Call): Promise<unknown> => {
     case 'sequenceAfter':
       return journal.sequenceAfter(args[0] as number)
     case 'page':
-      return journal.page(args[0] as number)
+      return handed(await journal.page(args[0] as number))
     case 'dropSnapshot':
       return journal.dropSnapshot(args[0] as number)
     case 'dropOldestSegment':

@@ -19,8 +19,8 @@ const HEADERS_MAX = 1024
 const PAYLOAD_MAX = 1_048_576
 const NOTHING = new Uint8Array(0)
 
-/** Messages fetched at once when batches are read. */
-export const PAGE = 64
+/** Messages fetched at once when batches are read; there are two such pages in memory. */
+export const PAGE = 32
 
 export interface StreamJournalOptions {
   readonly link: NatsLink
