@@ -4,6 +4,9 @@ const WORDS = new Uint32Array(2)
 const NUMBER = new Float64Array(WORDS.buffer)
 const BIG = new BigUint64Array(WORDS.buffer)
 
+/** Lists of endpoints remembered: all of them, and what filters leave for each of three stages. */
+const LISTS = 4
+
 /**
  * A 64-bit digest of a receipt: two lanes of 32 bits, multiplied and rotated a word at a time. It tells whether two
  * receipts are the same; it is no defence against someone who wants them to look so.
@@ -13,6 +16,9 @@ export class Digest {
   private high = 0x85ebca6b | 0
   private listed: readonly Endpoint[] | undefined = undefined
   private listedWord = 0
+  private readonly lists: (readonly Endpoint[] | undefined)[] = Array.from({ length: LISTS }, () => undefined)
+  private readonly listWords = new Int32Array(LISTS)
+  private nextList = 0
 
   reset(): this {
     this.low = 0x9e3779b9 | 0
@@ -37,13 +43,14 @@ export class Digest {
     return this.word(WORDS[0] as number).word(WORDS[1] as number)
   }
 
-  /** Which lives, in order. The list met last is remembered: the fleet hands out the same one until it changes. */
+  /**
+   * Which lives, in order. Lists met lately are remembered: the fleet, and filters by role, hand out the same ones until they
+   * change. A list itself never changes: receipts keep it, and the next filter may remember what came of it.
+   */
   lives(endpoints: readonly Endpoint[]): this {
     if (endpoints !== this.listed) {
-      let word = endpoints.length
-      for (const endpoint of endpoints) word = Math.imul(((word << 11) | (word >>> 21)) ^ endpoint.life, 0x2c1b3c6d)
       this.listed = endpoints
-      this.listedWord = word
+      this.listedWord = this.wordOf(endpoints)
     }
     return this.word(this.listedWord)
   }
@@ -72,6 +79,17 @@ export class Digest {
     WORDS[0] = finish(this.low ^ (this.high >>> 7))
     WORDS[1] = finish(this.high ^ Math.imul(this.low, 0x1b873593))
     return BIG[0] as bigint
+  }
+
+  private wordOf(endpoints: readonly Endpoint[]): number {
+    const known = this.lists.indexOf(endpoints)
+    if (known >= 0) return this.listWords[known] as number
+    let word = endpoints.length
+    for (const endpoint of endpoints) word = Math.imul(((word << 11) | (word >>> 21)) ^ endpoint.life, 0x2c1b3c6d)
+    this.lists[this.nextList] = endpoints
+    this.listWords[this.nextList] = word
+    this.nextList = (this.nextList + 1) % LISTS
+    return word
   }
 }
 
