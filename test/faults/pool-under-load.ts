@@ -50,6 +50,8 @@ export interface Journals {
 type Engine = Awaited<ReturnType<NatsWorld['engine']>>
 
 const ASK_AGAIN_MS = 50
+/** Whatever a replica missed of another is put right within a minute. */
+const SETTLED_MS = 75_000
 /** How long a client waits for its route before it asks again. */
 const CLIENT_TIMEOUT_MS = 1000
 const CLIENT_INBOX = '_INBOX_client'
@@ -129,7 +131,7 @@ export class PoolUnderLoad {
   async settled(leaving: readonly string[] = []): Promise<number> {
     const engines = [this.a, this.b]
     const counted = (): number => engines.reduce((sum, engine) => sum + engine.host.actor.engine.view.requests.size + peersOf(engine, leaving), 0)
-    await until(() => Promise.resolve(counted() === 0 && engines.every(({ host }) => host.link.state === 'live')), 40_000).catch(() => undefined)
+    await until(() => Promise.resolve(counted() === 0 && engines.every(({ host }) => host.link.state === 'live')), SETTLED_MS).catch(() => undefined)
     return counted()
   }
 

@@ -37,6 +37,8 @@ export class StreamReading {
   private retrying: NodeJS.Timeout | undefined
   private opened: OpenedStream | undefined
   private lookout: Lookout | undefined
+  /** Messages received when it was last looked; none was looked at when -1. */
+  private receivedBefore = -1
   private isClosed = false
 
   constructor(options: StreamReadingOptions) {
@@ -79,6 +81,7 @@ export class StreamReading {
     if (this.isClosed) return messages.stop()
     this.opened = opened
     this.messages = messages
+    this.receivedBefore = -1
     this.running = this.run(messages, opened.consumer)
   }
 
@@ -115,8 +118,17 @@ export class StreamReading {
     const { opened } = this
     if (opened === undefined || this.restarting !== undefined) return true
     const info = await infoOf(await this.options.link.manager(), opened.stream.config.name)
-    if (info?.created === opened.stream.created) await opened.consumer.info()
+    const isSame = info?.created === opened.stream.created && !this.isStuck((await opened.consumer.info()).num_pending)
     // Else it was begun anew while this was asked.
-    return info?.created === opened.stream.created || opened !== this.opened
+    return isSame || opened !== this.opened
+  }
+
+  /** Whether messages wait in the server and none came since the last look, though there is nothing here to read: a question for more was lost. */
+  private isStuck(waiting: number): boolean {
+    const { messages, receivedBefore } = this
+    if (messages === undefined) return false
+    const received = messages.getReceived()
+    this.receivedBefore = received
+    return waiting > 0 && received === receivedBefore && messages.getPending() === 0
   }
 }

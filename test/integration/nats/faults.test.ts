@@ -36,12 +36,12 @@ describe('a pool of replicas on NATS, under load for a moment', () => {
     expect(outcome.sent).toBeGreaterThan(0)
   }
 
-  it.each(GENTLE)('survives: $name', (fault) => survives(() => fault.inject(pool, SIZE)), 60_000)
-  it.each(SLOW)('survives: $name', (fault) => survives(() => slow.get(fault) ?? Promise.reject(new Error('it was not begun'))), 60_000)
-  it.each(BREAKING)('survives: $name', (fault) => survives(() => fault.inject(pool, SIZE)), 60_000)
+  it.each(GENTLE)('survives: $name', (fault) => survives(() => fault.inject(pool, SIZE)), 120_000)
+  it.each(SLOW)('survives: $name', (fault) => survives(() => slow.get(fault) ?? Promise.reject(new Error('it was not begun'))), 120_000)
+  it.each(BREAKING)('survives: $name', (fault) => survives(() => fault.inject(pool, SIZE)), 120_000)
 
   it('and in the end nothing is counted any more, and the journals are whole and come out the same', async () => {
     expect(await pool.settled()).toBe(0)
     expect(await pool.end()).toEqual({ divergences: 0, problems: [] })
-  }, 60_000)
+  }, 120_000)
 })
