@@ -62,6 +62,8 @@ class Threads {
     for (const worker of workers) {
       worker.on('message', (message: FromReplayer) => this.hear(worker, message))
       worker.on('error', () => this.failed(this.working.get(worker) ?? 0))
+      // A plugin may end its thread without an error.
+      worker.on('exit', () => this.failed(this.working.get(worker) ?? this.count))
       this.ask(worker)
     }
     await this.done.promise

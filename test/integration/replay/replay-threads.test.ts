@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SqliteJournalStore } from '../../../src/adapters/sqlite/journal-store.ts'
@@ -57,10 +58,10 @@ describe('a replay in threads', () => {
   }
 
   /** Threads open the journal at `place`. */
-  const inThreads = async (progress: (records: number) => void = () => undefined, place: string = path): Promise<Replayed> => {
+  const inThreads = async (progress: (records: number) => void = () => undefined, place: string = path, plugins: readonly string[] = []): Promise<Replayed> => {
     const reader = openJournalAt(path)
     try {
-      return await replayInThreads({ place, access: {}, interpreter: 'table', plugins: [], threads: 2, partRecords: 20, progress }, reader, {})
+      return await replayInThreads({ place, access: {}, interpreter: 'table', plugins, threads: 2, partRecords: 20, progress }, reader, {})
     } finally {
       reader.close()
     }
@@ -109,5 +110,12 @@ describe('a replay in threads', () => {
   it('given threads that cannot open the journal, then it is replayed without them', async () => {
     write(recorded())
     expect(await inThreads(undefined, join(folder.path, 'none'))).toEqual(inOne())
+  })
+
+  it('given a plugin that ends its thread without an error, then it is replayed without threads', async () => {
+    write(recorded())
+    const plugin = join(folder.path, 'plugin.mjs')
+    writeFileSync(plugin, "import { workerData } from 'node:worker_threads'\nif (workerData?.place !== undefined) process.exit(0)\nexport const pluginTypes = []\n")
+    expect(await inThreads(undefined, path, [plugin])).toEqual(inOne())
   })
 })
